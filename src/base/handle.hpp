@@ -1,0 +1,45 @@
+// RAII for handles of C libraries and the kernel.
+#pragma once
+
+#include <unistd.h>
+
+#include <memory>
+#include <utility>
+
+namespace phosphene {
+
+/// A deleter that calls a C function, without the size of a function pointer:
+/// `using Packet = std::unique_ptr<AVPacket, Deleter<free_packet>>`.
+template <auto kFunction>
+struct Deleter {
+  template <typename T>
+  void operator()(T* handle) const {
+    kFunction(handle);
+  }
+};
+
+/// Owns a file descriptor. Move-only; -1 is none.
+class UniqueFd {
+ public:
+  UniqueFd() = default;
+  explicit UniqueFd(int fd) : fd_(fd) {}
+  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  UniqueFd& operator=(UniqueFd&& other) noexcept {
+    if (this != &other) reset(std::exchange(other.fd_, -1));
+    return *this;
+  }
+  ~UniqueFd() { reset(); }
+
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+  int release() { return std::exchange(fd_, -1); }
+  void reset(int fd = -1) {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = fd;
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace phosphene
