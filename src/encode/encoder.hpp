@@ -20,11 +20,12 @@ enum class Quality {
 };
 
 struct EncoderOptions {
-  int width = 1280;   // pixels, even
-  int height = 720;   // pixels, even
-  double fps = 30;    // nominal, 0.1 … 240
+  int width = 1280;  // pixels, even
+  int height = 720;  // pixels, even
+  double fps = 30;   // nominal, 0.1 … 240
   Quality quality = Quality::kExact;
-  std::string name = "libx264";        // as libavcodec calls it; "null": no codec, packets of no bytes but the facts
+  std::string name =
+      "libx264";  // as libavcodec calls it; "null": no codec, packets of no bytes but the facts
   std::int64_t max_bit_rate = 3'000'000;  // bit/s, kSmooth
 };
 
@@ -41,7 +42,8 @@ struct StreamInfo {
   std::vector<std::uint8_t> extradata;  // avcC
 };
 
-/// UUID of the SEI message that carries a frame's facts (a serialised phosphene.v1.Facts follows it).
+/// UUID of the SEI message that carries a frame's facts (a serialised phosphene.v1.Facts follows
+/// it).
 extern const std::uint8_t kFactsUuid[16];
 
 /// Bound to the thread that made it.
@@ -49,15 +51,19 @@ class Encoder {
  public:
   virtual ~Encoder() = default;
 
-  /// One picture in, its packet out, in the same call. `facts` ride in the access unit as user-data SEI.
-  virtual Result<Packet> encode(const Picture& picture, bool keyframe, std::span<const std::uint8_t> facts) = 0;
+  /// One picture in, its packet out, in the same call. `facts` ride in the access unit as user-data
+  /// SEI.
+  virtual Result<Packet> encode(const Picture& picture, bool keyframe,
+                                std::span<const std::uint8_t> facts) = 0;
   virtual const StreamInfo& info() const = 0;
 };
 
-/// Error: the encoder is missing (and what to install), refuses the size or profile, or needs a device.
+/// Error: the encoder is missing (and what to install), refuses the size or profile, or needs a
+/// device.
 Result<std::unique_ptr<Encoder>> make_encoder(const EncoderOptions& options);
 
-/// The facts of an access unit of length-prefixed NAL units, emulation prevention undone; nothing if there are none.
+/// The facts of an access unit of length-prefixed NAL units, emulation prevention undone; nothing
+/// if there are none.
 std::optional<std::vector<std::uint8_t>> facts_of(std::span<const std::uint8_t> access_unit);
 
 }  // namespace phosphene::encode
