@@ -1,0 +1,1 @@
+#include "capture/tensor_view.hpp"
