@@ -13,7 +13,8 @@
  * Nothing here blocks on the network, throws, or ends the process. While nobody watches, a step costs one atomic
  * load and a store. Every function accepts a null session and then does nothing, so a failed open needs no care.
  *
- * Thread word: one session belongs to one thread, the trainer's; different sessions are independent.
+ * Thread word: one session belongs to one thread, the trainer's; different sessions are independent. In a process
+ * forked after phosphene_open() every call does nothing; open a session there if it is to be shown.
  */
 #ifndef PHOSPHENE_H
 #define PHOSPHENE_H
@@ -82,7 +83,7 @@ typedef struct phosphene_options {
   const char* name;    /* of the run; default: the program's name */
   const char* run;     /* id, the same after a restart of the trainer; default: random */
   const char* address; /* "unix:PATH" or "tcp:HOST:PORT"; default: PHOSPHENE_ADDRESS, else the user's own socket */
-  double budget;       /* share of the step time that capturing may take, 0 … 1; default 0.02; 1: no limit */
+  double budget;       /* share of the step time that capturing may take, 0 … 1; 0: the default, 0.02; 1: no limit */
 } phosphene_options;
 
 /* What a tensor is. Strings and arrays are copied. */
@@ -135,20 +136,31 @@ PHOSPHENE_API phosphene_status phosphene_bind(phosphene_session* session, uint32
 /* 1 while this step captures the tensor, else 0: for values that do not last until the step, such as activations. */
 PHOSPHENE_API int phosphene_wants(phosphene_session* session, uint32_t tensor);
 
-/* Quantises the values now. The view may go after the call. */
+/* Quantises the values now, if this step captures the tensor. The view may go after the call. Called again in the same
+ * step, the last one wins. A shape smaller than the declared one (a last batch) leaves the other cells absent. */
 PHOSPHENE_API phosphene_status phosphene_capture(phosphene_session* session, uint32_t tensor,
                                                  const phosphene_view* view);
+
+/* phosphene_bind() and phosphene_capture() for `count` tensors in one call: for languages where calls cost much. A
+ * tensor that is not wanted is passed over. What can be done is done; the status is that of the first failure.
+ * phosphene_bind_many() with NULL views unbinds. */
+PHOSPHENE_API phosphene_status phosphene_bind_many(phosphene_session* session, size_t count, const uint32_t* tensors,
+                                                   const phosphene_view* views);
+PHOSPHENE_API phosphene_status phosphene_capture_many(phosphene_session* session, size_t count,
+                                                      const uint32_t* tensors, const phosphene_view* views);
 
 /* A number of this step, such as "loss": drawn as a curve. */
 PHOSPHENE_API void phosphene_scalar(phosphene_session* session, const char* name, double value);
 
-/* Ends a step: reads what is bound, hands the frame over, decides whether the next step captures. */
+/* Ends a step: reads what is bound, hands the frame over, decides whether the next step captures. Scalars given since
+ * the last call belong to `step`. */
 PHOSPHENE_API void phosphene_step(phosphene_session* session, uint64_t step);
 
 /* Fills *cost; struct_size as in options is not needed: the struct only grows at its end with the soname. */
 PHOSPHENE_API void phosphene_get_cost(phosphene_session* session, phosphene_cost* cost);
 
-/* Ends the run in order and frees the session. Waits at most 200 ms for what is queued. */
+/* Ends the run in order and frees the session. Waits at most 200 ms for what is queued. A process that ends without it
+ * ends at once, and the page says that the run crashed. */
 PHOSPHENE_API void phosphene_close(phosphene_session* session);
 
 /* The latest error of this thread, one sentence; "" if none. Valid until the next call on this thread. */
