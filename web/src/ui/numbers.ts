@@ -1,0 +1,43 @@
+// How far training is, how the picture keeps up, what the hook costs.
+import { html, type TemplateResult } from 'lit';
+
+import { Part } from './part';
+import { formatCount, formatShare } from './words';
+
+export class Numbers extends Part {
+  protected override readonly follows = { change: 0, paint: 200 };
+
+  protected override render(): TemplateResult {
+    const { session } = this;
+    const progress = session.run?.progress;
+    const step = session.step ?? (progress && Number(progress.step));
+    const cost = progress && (progress.costUsPerStep * progress.stepsPerSecond) / 1e6;
+    const dropped = progress && Number(progress.framesDroppedQueue + progress.framesDroppedBudget);
+    const live = session.layout !== undefined;
+    return html`
+      ${step === undefined ? '' : number('step', formatCount(step), 'Training step of the picture that is shown')}
+      ${progress && progress.stepsPerSecond > 0
+        ? number('steps/s', progress.stepsPerSecond >= 10 ? formatCount(progress.stepsPerSecond) : progress.stepsPerSecond.toPrecision(2), 'Training steps a second')
+        : ''}
+      ${live ? number('fps', String(session.paints.length), 'Frames shown in the last second') : ''}
+      ${live ? number('ms behind', String(Math.round(session.lag * 1000)), 'Between what is shown and the newest frame that arrived') : ''}
+      ${cost ? number('hook', formatShare(cost), 'Part of the training thread’s time that the hook takes') : ''}
+      ${dropped ? number('dropped', formatCount(dropped), 'Frames that the hook left out, so as not to slow training down') : ''}
+    `;
+  }
+}
+
+function number(name: string, value: string, title: string): TemplateResult {
+  return html`<div class="number" title=${title}><span>${name}</span> <b>${value}</b></div>`;
+}
+
+customElements.define('phosphene-numbers', Numbers);
+
+export class StatusLight extends Part {
+  protected override render(): TemplateResult {
+    const { tone, text, detail } = this.session.status;
+    return html`<div role="status" class="status ${tone}" title=${detail}><i aria-hidden="true"></i>${text}</div>`;
+  }
+}
+
+customElements.define('phosphene-status', StatusLight);
