@@ -32,10 +32,12 @@ class Composer {
   Composer(Composer&&) noexcept;
   Composer& operator=(Composer&&) noexcept;
 
-  /// Draws a tile into a section. False, and nothing drawn, if it has too few levels or marks beyond its cells.
+  /// Draws a tile into a section. False, and nothing drawn, if it has too few levels or marks
+  /// beyond its cells.
   bool draw(std::size_t section, const Tile& tile);
 
-  /// Writes the frame's number into the margin: 32 cells of 2×2, black 0, white 1, the most significant first.
+  /// Writes the frame's number into the margin: 32 cells of 2×2, black 0, white 1, the most
+  /// significant first.
   void draw_number(std::uint32_t number);
 
   /// The picture as drawn so far; valid until the composer is drawn to or destroyed.

@@ -1,0 +1,85 @@
+#include "canvas/levels.hpp"
+
+#include "base/luma.hpp"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+namespace phosphene::canvas {
+namespace {
+
+#ifdef __SSE2__
+
+/// Luma of sixteen levels. (k·3738 + 128) / 256 is k·219/15 rounded, for all sixteen.
+__m128i luma_of(__m128i levels) {
+  const __m128i zero = _mm_setzero_si128(), factor = _mm_set1_epi16(3738),
+                half = _mm_set1_epi16(128);
+  const auto scaled = [&](__m128i wide) {
+    return _mm_srli_epi16(_mm_add_epi16(_mm_mullo_epi16(wide, factor), half), 8);
+  };
+  const __m128i low = scaled(_mm_unpacklo_epi8(levels, zero)),
+                high = scaled(_mm_unpackhi_epi8(levels, zero));
+  return _mm_add_epi8(_mm_packus_epi16(low, high), _mm_set1_epi8(static_cast<char>(kLumaBlack)));
+}
+
+constexpr std::size_t kTile = 16;
+
+/// Interleaves row i with row i + 8: one bit of a row's number becomes one of the column's.
+void interleave(const __m128i* from, __m128i* to) {
+  for (std::size_t i = 0; i < kTile / 2; ++i) {
+    to[2 * i] = _mm_unpacklo_epi8(from[i], from[i + kTile / 2]);
+    to[2 * i + 1] = _mm_unpackhi_epi8(from[i], from[i + kTile / 2]);
+  }
+}
+
+void transpose_tile(const std::uint8_t* from, std::size_t from_stride, std::uint8_t* to,
+                    std::size_t to_stride) {
+  __m128i a[kTile], b[kTile];
+  for (std::size_t i = 0; i < kTile; ++i)
+    a[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i * from_stride));
+  interleave(a, b);
+  interleave(b, a);
+  interleave(a, b);
+  interleave(b, a);
+  for (std::size_t i = 0; i < kTile; ++i)
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i * to_stride), a[i]);
+}
+
+#endif
+
+}  // namespace
+
+void unpack_luma(const std::uint8_t* packed, std::span<std::uint8_t> luma) {
+  std::size_t i = 0;
+#ifdef __SSE2__
+  for (; i + 32 <= luma.size(); i += 32) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(packed + i / 2));
+    const __m128i nibble = _mm_set1_epi8(0x0F);
+    const __m128i first = _mm_and_si128(_mm_srli_epi16(bytes, 4), nibble),
+                  second = _mm_and_si128(bytes, nibble);
+    auto* out = reinterpret_cast<__m128i*>(luma.data() + i);
+    _mm_storeu_si128(out, luma_of(_mm_unpacklo_epi8(first, second)));
+    _mm_storeu_si128(out + 1, luma_of(_mm_unpackhi_epi8(first, second)));
+  }
+#endif
+  for (; i < luma.size(); ++i)
+    luma[i] = kLumaOfLevel[i % 2 == 0 ? packed[i / 2] >> 4 : packed[i / 2] & 0x0F];
+}
+
+void transpose(const std::uint8_t* from, std::size_t from_stride, std::uint8_t* to,
+               std::size_t to_stride, std::size_t width, std::size_t height) {
+  std::size_t whole_x = 0, whole_y = 0;  // what the tiles cover
+#ifdef __SSE2__
+  whole_x = width / kTile * kTile;
+  whole_y = height / kTile * kTile;
+  for (std::size_t y = 0; y < whole_y; y += kTile)
+    for (std::size_t x = 0; x < whole_x; x += kTile)
+      transpose_tile(from + x * from_stride + y, from_stride, to + y * to_stride + x, to_stride);
+#endif
+  for (std::size_t y = 0; y < height; ++y)
+    for (std::size_t x = y < whole_y ? whole_x : 0; x < width; ++x)
+      to[y * to_stride + x] = from[x * from_stride + y];
+}
+
+}  // namespace phosphene::canvas
