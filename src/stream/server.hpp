@@ -23,7 +23,8 @@ struct Asset {
   std::span<const std::uint8_t> bytes;
 };
 
-/// What the server shows. Implemented by the application; every call comes on the loop thread and must not block.
+/// What the server shows. Implemented by the application; every call comes on the loop thread and
+/// must not block.
 class Site {
  public:
   virtual ~Site() = default;
@@ -48,14 +49,17 @@ class Site {
 struct ServerOptions {
   std::string host = "127.0.0.1";
   std::uint16_t port = 6160;
-  bool port_asked_for = false;  // true: an occupied port is an error; false: the next free one is taken
-  std::string token;            // empty: made at random
+  bool port_asked_for =
+      false;          // true: an occupied port is an error; false: the next free one is taken
+  std::string token;  // empty: made at random
   std::span<const Asset> assets;
-  int max_connections = 4096;
-  int max_connections_per_peer = 512;
+  std::vector<std::string> allowed_hosts;  // more names to be called by: those of a reverse proxy
+  int max_connections = 4096;              // fewer where the limit of open files is lower
+  int max_connections_per_peer = 512;      // of one IPv4 address or one IPv6 /64
 };
 
-/// Owns the libwebsockets context. run() makes its caller the loop thread; wake() and stop() are thread-safe.
+/// Owns the libwebsockets context. run() makes its caller the loop thread; wake() and stop() are
+/// thread-safe.
 class Server {
  public:
   static Result<std::unique_ptr<Server>> create(const ServerOptions& options, Site& site);

@@ -1,4 +1,5 @@
-// A view: all that a viewer chose. Written as a query: the same keys in URLs, in messages and on the page.
+// A view: all that a viewer chose. Written as a query: the same keys in URLs, in messages and on
+// the page.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,12 @@ struct View {
   enum class Quality { kExact, kSmooth };
   enum class Scope { kLayer, kNetwork };
   enum class Range { kSteady, kFrame, kFixed };
-  enum class Shape { kDefault, kLinear, kSymmetric, kLog };  // kDefault: what shows most in this mode
+  enum class Shape {
+    kDefault,
+    kLinear,
+    kSymmetric,
+    kLog
+  };  // kDefault: what shows most in this mode
   enum class Pooling { kRms, kExtreme };
 
   std::string run;  // id or name; empty: the newest
@@ -32,10 +38,12 @@ struct View {
 
   bool operator==(const View&) const = default;
 
-  /// Keys left out take their defaults; unknown keys are ignored; a bad value is an Error naming key and value.
+  /// Keys left out take their defaults; unknown keys are ignored; a bad value is an Error naming
+  /// key and value.
   static Result<View> parse(const std::map<std::string, std::string>& query);
 
-  /// The query in one fixed order, defaults left out but for mode and size: equal views, equal strings.
+  /// The query in one fixed order, defaults left out but for mode and size: equal views, equal
+  /// strings.
   std::string to_string() const;
 };
 
