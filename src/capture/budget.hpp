@@ -5,8 +5,9 @@
 
 namespace phosphene::capture {
 
-/// An account in microseconds: training earns `share` of its time, captures are paid from it, and while it is in
-/// debt nothing is captured. Over many steps captures therefore take at most `share`. Bound to the trainer's thread.
+/// An account in microseconds: training earns `share` of its time, captures are paid from it, and
+/// while it is in debt nothing is captured. Over many steps captures therefore take at most
+/// `share`. Bound to the trainer's thread.
 class Budget {
  public:
   explicit Budget(double share) : share_(share) {}

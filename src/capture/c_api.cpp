@@ -37,7 +37,8 @@ phosphene_status fail(phosphene_status status, const Error& error) {
   return fail(status, error.message.c_str());
 }
 
-/// Runs `function` unless there is no session, or it stayed behind in the process that this one was forked from.
+/// Runs `function` unless there is no session, or it stayed behind in the process that this one was
+/// forked from.
 template <typename Value, typename Function>
 Value with(phosphene_session* handle, Value otherwise, Function&& function) noexcept {
   if (!handle || handle->session->is_disabled()) return otherwise;
@@ -69,7 +70,8 @@ Result<TensorInfo> to_info(const phosphene_info& info) {
   }
   if (info.rank > 0 && !info.shape) return refuse({"the shape is a null pointer"});
   const std::span<const std::int64_t> shape(info.shape, static_cast<std::size_t>(info.rank));
-  if (auto checked = phosphene::capture::check_shape(shape); !checked) return refuse(checked.error());
+  if (auto checked = phosphene::capture::check_shape(shape); !checked)
+    return refuse(checked.error());
   const auto kind = to_enum(info.kind, Kind::kFrame, "kind");
   if (!kind) return refuse(kind.error());
   const auto dtype = to_enum(info.dtype, DType::kLevels4, "dtype");
@@ -222,11 +224,16 @@ void phosphene_get_cost(phosphene_session* session, phosphene_cost* cost) {
   });
 }
 
-// In a forked child the session is left as it is: locks in it may be held by threads that are not there.
+// In a forked child the session is left as it is: locks in it may be held by threads that are not
+// there.
 void phosphene_close(phosphene_session* session) {
   if (session && !session->session->is_disabled()) delete session;
 }
 
-const char* phosphene_last_error(void) { return last_error; }
+const char* phosphene_last_error(void) {
+  return last_error;
+}
 
-const char* phosphene_version(void) { return PHOSPHENE_VERSION; }
+const char* phosphene_version(void) {
+  return PHOSPHENE_VERSION;
+}

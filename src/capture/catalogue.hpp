@@ -49,7 +49,8 @@ class Catalogue {
     });
   }
 
-  /// Says something to the people who watch, once. More than kMaxNotices different ones are not kept.
+  /// Says something to the people who watch, once. More than kMaxNotices different ones are not
+  /// kept.
   void notice(std::string text) {
     content_.with([&](Content& content) {
       auto& notices = content.notices;

@@ -10,8 +10,8 @@
 
 namespace phosphene::capture {
 
-/// Each appends one FromHook message, without its length, to `out`. Text that is no UTF-8 is mended, as receivers
-/// refuse it. Tiles that were not filled are left out. Thread-safe.
+/// Each appends one FromHook message, without its length, to `out`. Text that is no UTF-8 is
+/// mended, as receivers refuse it. Tiles that were not filled are left out. Thread-safe.
 void encode(const Hello& hello, std::string& out);
 void encode(const std::vector<TensorInfo>& tensors, std::string& out);
 void encode(const Frame& frame, std::string& out);
@@ -19,8 +19,9 @@ void encode(const std::vector<Series>& scalars, std::string& out);
 void encode(const Progress& progress, std::string& out);
 void encode(const Notice& notice, std::string& out);
 
-/// Reads a ToHook message. Fields it does not know are skipped; a value outside its bounds is an Error that names
-/// it. Whether a plan fits its tensor is not known here. Never throws but for want of memory. Thread-safe.
+/// Reads a ToHook message. Fields it does not know are skipped; a value outside its bounds is an
+/// Error that names it. Whether a plan fits its tensor is not known here. Never throws but for want
+/// of memory. Thread-safe.
 Result<ToHook> decode_to_hook(std::string_view bytes);
 
 /// `text` with each byte that is no part of a UTF-8 character replaced by '?'.

@@ -10,7 +10,9 @@ namespace {
 
 constexpr std::size_t kReadBytes = 64u << 10;
 
-bool nothing_now(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
+bool nothing_now(int error) {
+  return error == EAGAIN || error == EWOULDBLOCK || error == EINTR;
+}
 
 }  // namespace
 
@@ -39,6 +41,8 @@ Result<bool> Connection::read_some() {
   return count > 0;
 }
 
-void Connection::end_writing() { ::shutdown(fd_.get(), SHUT_WR); }
+void Connection::end_writing() {
+  ::shutdown(fd_.get(), SHUT_WR);
+}
 
 }  // namespace phosphene::capture

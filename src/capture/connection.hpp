@@ -19,7 +19,8 @@ class Connection {
 
   int fd() const { return fd_.get(); }
 
-  /// Queues a message. The queue has no bound of its own: the sender fills it only when it is empty.
+  /// Queues a message. The queue has no bound of its own: the sender fills it only when it is
+  /// empty.
   void push(std::string_view message) { wire::append_message(out_, message); }
   void push_sentinel() { out_ += wire::kSentinel; }
   bool all_written() const { return written_ == out_.size(); }

@@ -15,11 +15,15 @@ constexpr std::size_t kMaxTensorsPerView = 1u << 16;
 constexpr double kMaxFps = 1000;
 constexpr double kMaxDecades = 100;
 
-constexpr auto varint(std::uint32_t tag) { return tag_and_type(tag, pbf_wire_type::varint); }
+constexpr auto varint(std::uint32_t tag) {
+  return tag_and_type(tag, pbf_wire_type::varint);
+}
 constexpr auto bytes(std::uint32_t tag) {
   return tag_and_type(tag, pbf_wire_type::length_delimited);
 }
-constexpr auto fixed64(std::uint32_t tag) { return tag_and_type(tag, pbf_wire_type::fixed64); }
+constexpr auto fixed64(std::uint32_t tag) {
+  return tag_and_type(tag, pbf_wire_type::fixed64);
+}
 
 // Ends the decoding of a message; does not leave this file.
 struct OutOfBounds {
@@ -54,11 +58,17 @@ PlanAxis read_axis(pbf_reader from) {
   while (from.next()) {
     switch (from.tag_and_type()) {
       case bytes(1):
-        for (const std::uint32_t dim : from.get_packed_uint32()) append(axis.dims, dim, "dims of an axis");
+        for (const std::uint32_t dim : from.get_packed_uint32())
+          append(axis.dims, dim, "dims of an axis");
         break;
-      case varint(1): append(axis.dims, from.get_uint32(), "dims of an axis"); break;
-      case varint(2): axis.cells = from.get_uint32(); break;
-      default: from.skip();
+      case varint(1):
+        append(axis.dims, from.get_uint32(), "dims of an axis");
+        break;
+      case varint(2):
+        axis.cells = from.get_uint32();
+        break;
+      default:
+        from.skip();
     }
   }
   for (const std::uint32_t dim : axis.dims) require(dim < kMaxRank, "dims of an axis");
@@ -70,15 +80,27 @@ TensorPlan read_tensor(pbf_reader from) {
   TensorPlan plan;
   while (from.next()) {
     switch (from.tag_and_type()) {
-      case varint(1): plan.tensor = from.get_uint32(); break;
-      case varint(2): read_enum(from, plan.pooling, Pooling::kExtreme, "pooling"); break;
-      case bytes(3):
-        for (const std::uint64_t extent : from.get_packed_uint64()) append(plan.extents, extent, "extents");
+      case varint(1):
+        plan.tensor = from.get_uint32();
         break;
-      case varint(3): append(plan.extents, from.get_uint64(), "extents"); break;
-      case bytes(4): plan.outer = read_axis(from.get_message()); break;
-      case bytes(5): plan.inner = read_axis(from.get_message()); break;
-      default: from.skip();
+      case varint(2):
+        read_enum(from, plan.pooling, Pooling::kExtreme, "pooling");
+        break;
+      case bytes(3):
+        for (const std::uint64_t extent : from.get_packed_uint64())
+          append(plan.extents, extent, "extents");
+        break;
+      case varint(3):
+        append(plan.extents, from.get_uint64(), "extents");
+        break;
+      case bytes(4):
+        plan.outer = read_axis(from.get_message());
+        break;
+      case bytes(5):
+        plan.inner = read_axis(from.get_message());
+        break;
+      default:
+        from.skip();
     }
   }
   require(plan.tensor != 0, "a tensor's id");
@@ -89,13 +111,26 @@ Scaling read_scaling(pbf_reader from) {
   Scaling scaling;
   while (from.next()) {
     switch (from.tag_and_type()) {
-      case varint(1): read_enum(from, scaling.range, RangeMode::kFixed, "range mode"); break;
-      case varint(2): read_enum(from, scaling.shape, Shape::kAuto, "shape"); break;
-      case varint(3): read_enum(from, scaling.scope, Scope::kNetwork, "scope"); break;
-      case fixed64(4): scaling.lo = finite(from.get_double(), "lo"); break;
-      case fixed64(5): scaling.hi = finite(from.get_double(), "hi"); break;
-      case fixed64(6): scaling.decades = finite(from.get_double(), "decades"); break;
-      default: from.skip();
+      case varint(1):
+        read_enum(from, scaling.range, RangeMode::kFixed, "range mode");
+        break;
+      case varint(2):
+        read_enum(from, scaling.shape, Shape::kAuto, "shape");
+        break;
+      case varint(3):
+        read_enum(from, scaling.scope, Scope::kNetwork, "scope");
+        break;
+      case fixed64(4):
+        scaling.lo = finite(from.get_double(), "lo");
+        break;
+      case fixed64(5):
+        scaling.hi = finite(from.get_double(), "hi");
+        break;
+      case fixed64(6):
+        scaling.decades = finite(from.get_double(), "decades");
+        break;
+      default:
+        from.skip();
     }
   }
   require(scaling.range != RangeMode::kFixed || scaling.lo <= scaling.hi, "lo and hi");
@@ -108,15 +143,24 @@ ViewPlan read_view(pbf_reader from) {
   ViewPlan view;
   while (from.next()) {
     switch (from.tag_and_type()) {
-      case varint(1): view.view = from.get_uint32(); break;
-      case fixed64(2): view.fps = from.get_double(); break;
-      case varint(3): read_enum(from, view.quantity, Quantity::kMagnitude, "quantity"); break;
-      case bytes(4): view.scaling = read_scaling(from.get_message()); break;
+      case varint(1):
+        view.view = from.get_uint32();
+        break;
+      case fixed64(2):
+        view.fps = from.get_double();
+        break;
+      case varint(3):
+        read_enum(from, view.quantity, Quantity::kMagnitude, "quantity");
+        break;
+      case bytes(4):
+        view.scaling = read_scaling(from.get_message());
+        break;
       case bytes(5):
         require(view.tensors.size() < kMaxTensorsPerView, "tensors of a view");
         view.tensors.push_back(read_tensor(from.get_message()));
         break;
-      default: from.skip();
+      default:
+        from.skip();
     }
   }
   require(view.fps > 0 && view.fps <= kMaxFps, "fps");
@@ -127,12 +171,15 @@ Plans read_plans(pbf_reader from) {
   Plans plans;
   while (from.next()) {
     switch (from.tag_and_type()) {
-      case varint(1): plans.version = from.get_uint64(); break;
+      case varint(1):
+        plans.version = from.get_uint64();
+        break;
       case bytes(2):
         require(plans.views.size() < kMaxViews, "views");
         plans.views.push_back(read_view(from.get_message()));
         break;
-      default: from.skip();
+      default:
+        from.skip();
     }
   }
   return plans;
@@ -142,9 +189,14 @@ Welcome read_welcome(pbf_reader from) {
   Welcome welcome;
   while (from.next()) {
     switch (from.tag_and_type()) {
-      case varint(1): welcome.protocol = from.get_uint32(); break;
-      case bytes(2): welcome.server = to_utf8(from.get_string()); break;
-      default: from.skip();
+      case varint(1):
+        welcome.protocol = from.get_uint32();
+        break;
+      case bytes(2):
+        welcome.server = to_utf8(from.get_string());
+        break;
+      default:
+        from.skip();
     }
   }
   return welcome;
@@ -154,8 +206,11 @@ Refusal read_refusal(pbf_reader from) {
   Refusal refusal;
   while (from.next()) {
     switch (from.tag_and_type()) {
-      case bytes(1): refusal.why = to_utf8(from.get_string()); break;
-      default: from.skip();
+      case bytes(1):
+        refusal.why = to_utf8(from.get_string());
+        break;
+      default:
+        from.skip();
     }
   }
   return refusal;
@@ -169,10 +224,17 @@ Result<ToHook> decode_to_hook(std::string_view message) {
     pbf_reader from(message.data(), message.size());
     while (from.next()) {
       switch (from.tag_and_type()) {
-        case bytes(1): result = read_welcome(from.get_message()); break;
-        case bytes(2): result = read_refusal(from.get_message()); break;
-        case bytes(3): result = read_plans(from.get_message()); break;
-        default: from.skip();
+        case bytes(1):
+          result = read_welcome(from.get_message());
+          break;
+        case bytes(2):
+          result = read_refusal(from.get_message());
+          break;
+        case bytes(3):
+          result = read_plans(from.get_message());
+          break;
+        default:
+          from.skip();
       }
     }
     return result;

@@ -9,7 +9,8 @@ namespace {
 
 using protozero::pbf_writer;
 
-// Fields are written in the order of their numbers and left out where they hold the default: libprotobuf's bytes.
+// Fields are written in the order of their numbers and left out where they hold the default:
+// libprotobuf's bytes.
 
 void add(pbf_writer& to, std::uint32_t tag, std::uint64_t value) {
   if (value) to.add_uint64(tag, value);
@@ -84,9 +85,7 @@ void fill(pbf_writer& to, std::string& out, const Tile& tile) {
   add(to, 3, tile.cells);
   add_message(to, out, 4, [&](pbf_writer& range) { fill(range, tile.range); });
   if (tile.statistics) {
-    add_message(to, out, 5, [&](pbf_writer& statistics) {
-      fill(statistics, *tile.statistics);
-    });
+    add_message(to, out, 5, [&](pbf_writer& statistics) { fill(statistics, *tile.statistics); });
   }
   to.add_packed_uint32(6, tile.marks.begin(), tile.marks.end());
 }

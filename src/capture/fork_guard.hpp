@@ -5,8 +5,9 @@
 
 namespace phosphene::capture {
 
-/// Registers itself for the time it lives. In a forked child forked() is true and the file descriptor held is
-/// closed there, so that the server sees the parent's end when the parent ends. Thread-safe.
+/// Registers itself for the time it lives. In a forked child forked() is true and the file
+/// descriptor held is closed there, so that the server sees the parent's end when the parent ends.
+/// Thread-safe.
 class ForkGuard {
  public:
   ForkGuard();

@@ -7,8 +7,9 @@
 
 namespace phosphene::capture {
 
-/// Three slots that circulate without a lock and without an allocation. draft() and post() belong to one thread,
-/// take() to another one. What is full when something newer comes is dropped: post() says so.
+/// Three slots that circulate without a lock and without an allocation. draft() and post() belong
+/// to one thread, take() to another one. What is full when something newer comes is dropped: post()
+/// says so.
 template <typename T>
 class Mailbox {
  public:

@@ -31,7 +31,7 @@ struct TensorInfo {
   std::vector<std::uint64_t> shape;
   std::vector<Role> roles;        // one a dimension
   std::uint32_t attached_to = 0;  // 0: none
-  double lo = 0;                  // frames: the range they are drawn in; lo = hi: found from the values
+  double lo = 0;  // frames: the range they are drawn in; lo = hi: found from the values
   double hi = 0;
 };
 

@@ -16,8 +16,8 @@ struct ScalarPoint {
   std::uint32_t series = 0;
 };
 
-/// One writer, one reader, no lock. What is pushed becomes visible when its step is known. A full ring refuses
-/// the newer points and counts them.
+/// One writer, one reader, no lock. What is pushed becomes visible when its step is known. A full
+/// ring refuses the newer points and counts them.
 class ScalarRing {
  public:
   static constexpr std::size_t kCapacity = 1u << 14;
@@ -43,7 +43,8 @@ class ScalarRing {
     end_.store(end, std::memory_order_release);
   }
 
-  /// Sender: calls `function(const ScalarPoint&, const std::string& name)` for each point, oldest first.
+  /// Sender: calls `function(const ScalarPoint&, const std::string& name)` for each point, oldest
+  /// first.
   template <typename Function>
   void drain(Function&& function) {
     std::size_t begin = begin_.load(std::memory_order_relaxed);
@@ -59,8 +60,9 @@ class ScalarRing {
   std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
  private:
-  // Loops push the same names in the same order, so the one after the last is tried first. A name is written
-  // before any point that bears it is published, and never changes: the sender reads it without a lock.
+  // Loops push the same names in the same order, so the one after the last is tried first. A name
+  // is written before any point that bears it is published, and never changes: the sender reads it
+  // without a lock.
   std::size_t series_of(std::string_view name) {
     for (std::size_t tried = 0; tried < series_; ++tried) {
       if (++last_ >= series_) last_ = 0;

@@ -22,11 +22,12 @@ constexpr int kLongestPauseMs = 2000;
 constexpr int kPatienceMs = 50;  // so often the ring of scalars is emptied
 constexpr std::int64_t kScalarsPeriodUs = 50'000;
 constexpr std::int64_t kProgressPeriodUs = 1'000'000;
-constexpr std::size_t kMarks = 6;  // rates are of the last five seconds
+constexpr std::size_t kMarks = 6;                   // rates are of the last five seconds
 constexpr std::size_t kMaxScalarPoints = 1u << 17;  // kept while there is no server
 constexpr std::size_t kTensorsPerMessage = 4096;
 
-/// While it lives, threads started here begin with all signals blocked: a trainer's handlers run on its own threads.
+/// While it lives, threads started here begin with all signals blocked: a trainer's handlers run on
+/// its own threads.
 class BlockedSignals {
  public:
   BlockedSignals() {
@@ -87,7 +88,8 @@ void Sender::attempt() {
   bridge_->fork_guard.hold(connection.fd());
   const Result<void> served = serve(connection);
   bridge_->fork_guard.hold(-1);
-  if (!served) warn_once(served.error().message + "; training goes on, and the hook connects again");
+  if (!served)
+    warn_once(served.error().message + "; training goes on, and the hook connects again");
 }
 
 Result<void> Sender::serve(Connection& connection) {
@@ -114,7 +116,8 @@ Result<void> Sender::serve(Connection& connection) {
   return {};
 }
 
-// A message is made only when the one before is with the kernel: what is newest then is what is sent.
+// A message is made only when the one before is with the kernel: what is newest then is what is
+// sent.
 Result<void> Sender::exchange(Connection& connection) {
   do {
     if (auto written = connection.write_some(); !written) return written;
@@ -128,7 +131,8 @@ Result<void> Sender::end_in_order(Connection& connection) {
   connection.push_sentinel();
   bool open = true;
   bool writing = true;
-  // Closing with bytes unread would take back, on TCP, what was written last: wait for the server's end.
+  // Closing with bytes unread would take back, on TCP, what was written last: wait for the server's
+  // end.
   while (open && !is_too_late()) {
     if (auto written = connection.write_some(); !written) return written;
     if (writing && connection.all_written()) {
@@ -167,8 +171,8 @@ bool Sender::push_next(Connection& connection) {
 bool Sender::push_tensors(Connection& connection) {
   if (tensors_.empty()) tensors_ = bridge_->catalogue.declared_since(tensors_sent_);
   if (tensors_.empty()) return false;
-  const auto end = tensors_.begin() + static_cast<std::ptrdiff_t>(
-                                          std::min(tensors_.size(), kTensorsPerMessage));
+  const auto end =
+      tensors_.begin() + static_cast<std::ptrdiff_t>(std::min(tensors_.size(), kTensorsPerMessage));
   push(connection, std::vector<TensorInfo>(tensors_.begin(), end));
   tensors_.erase(tensors_.begin(), end);
   return true;

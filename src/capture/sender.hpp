@@ -15,8 +15,9 @@
 
 namespace phosphene::capture {
 
-/// Connects, and connects again, for as long as the session is open; takes frames, numbers and tensors from the
-/// bridge and brings plans back. Lives on a detached thread that nobody ever waits for: a process may end under it.
+/// Connects, and connects again, for as long as the session is open; takes frames, numbers and
+/// tensors from the bridge and brings plans back. Lives on a detached thread that nobody ever waits
+/// for: a process may end under it.
 class Sender {
  public:
   /// Starts the thread, all signals blocked in it.
@@ -55,7 +56,7 @@ class Sender {
   std::shared_ptr<Bridge> bridge_;
   wire::Address address_;
   Hello hello_;
-  std::string message_;  // reused
+  std::string message_;    // reused
   bool welcomed_ = false;  // in this attempt
   bool warned_ = false;    // of this loss
 
@@ -63,7 +64,7 @@ class Sender {
   std::vector<std::shared_ptr<Watch>> retired_;  // freed here, not on the trainer's thread
   std::size_t next_view_ = 0;
 
-  std::uint64_t tensors_sent_ = 0;  // revision
+  std::uint64_t tensors_sent_ = 0;   // revision
   std::vector<TensorInfo> tensors_;  // to be sent
   std::size_t notices_sent_ = 0;
 

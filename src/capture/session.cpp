@@ -25,7 +25,8 @@ std::string random_id() {
   std::array<unsigned char, 8> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) < 0) {
     const auto now = static_cast<std::uint64_t>(monotonic_us());
-    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(now >> (8 * i));
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = static_cast<unsigned char>(now >> (8 * i));
   }
   std::string id;
   for (const unsigned char byte : bytes) {
@@ -64,7 +65,8 @@ Result<void> check(const TensorInfo& info) {
     if (role > Role::kHead) return refuse("has a dimension of an unknown role");
   }
   const bool is_frame = info.kind == Kind::kFrame;
-  if (!is_frame && info.dtype == DType::kLevels4) return refuse("is levels4, which frames alone can be");
+  if (!is_frame && info.dtype == DType::kLevels4)
+    return refuse("is levels4, which frames alone can be");
   if (is_frame && info.shape.size() != 2) {
     return refuse("is a frame of rank " + std::to_string(info.shape.size()) + ", not 2");
   }
@@ -182,7 +184,8 @@ Result<void> Session::capture(std::uint32_t tensor, const TensorView& view) {
   if (!armed_) return {};
   const Stopwatch watch;
   const std::uint64_t revision = tensors_[tensor - 1].declared.revision;
-  for (const auto& [shown, index] : watch_->places_of(tensor)) shown->capture(index, view, revision);
+  for (const auto& [shown, index] : watch_->places_of(tensor))
+    shown->capture(index, view, revision);
   capture_us_ += watch.elapsed_us();
   return {};
 }
@@ -190,7 +193,8 @@ Result<void> Session::capture(std::uint32_t tensor, const TensorView& view) {
 Result<void> Session::scalar(std::string_view name, double value) {
   if (bridge_->scalars.push(name, value)) return {};
   return Error{"the scalar \"" + std::string(name.substr(0, 64)) +
-               "\" was dropped: its name is empty or too long, there are too many names, or the queue is full"};
+               "\" was dropped: its name is empty or too long, there are too many names, or the "
+               "queue is full"};
 }
 
 void Session::step(std::uint64_t number) {
@@ -234,9 +238,13 @@ void Session::finish_frames(std::uint64_t number) {
   for (const auto& view : watch_->views) {
     if (!view->is_armed()) continue;
     switch (view->finish(number, precise_us())) {
-      case WatchedView::Outcome::kNothingCaptured: continue;
-      case WatchedView::Outcome::kReplacedOlder: bridge_->frames_dropped_queue.add(1); break;
-      case WatchedView::Outcome::kPosted: break;
+      case WatchedView::Outcome::kNothingCaptured:
+        continue;
+      case WatchedView::Outcome::kReplacedOlder:
+        bridge_->frames_dropped_queue.add(1);
+        break;
+      case WatchedView::Outcome::kPosted:
+        break;
     }
     bridge_->frames_captured.add(1);
   }

@@ -17,10 +17,10 @@
 namespace phosphene::capture {
 
 struct SessionOptions {
-  std::string name;             // empty: the program's
-  std::string run;              // empty: random
-  std::string address;          // empty: PHOSPHENE_ADDRESS, else the user's own socket
-  double budget = 0.02;         // share of the step time that capturing may take; 1: no limit
+  std::string name;      // empty: the program's
+  std::string run;       // empty: random
+  std::string address;   // empty: PHOSPHENE_ADDRESS, else the user's own socket
+  double budget = 0.02;  // share of the step time that capturing may take; 1: no limit
 };
 
 struct Cost {
@@ -35,11 +35,13 @@ struct Cost {
   bool watched = false;
 };
 
-/// Bound to one thread, the trainer's. Never waits for the network. In a forked child every call does nothing.
+/// Bound to one thread, the trainer's. Never waits for the network. In a forked child every call
+/// does nothing.
 ///
-/// At the end of each step it is decided whether the next one captures: a view's rate says when it is due, the
-/// budget whether it may. All tiles of a frame are of one step: what is bound is read in step(), what does not last
-/// so long in capture(), and a second capture() in a step replaces the first.
+/// At the end of each step it is decided whether the next one captures: a view's rate says when it
+/// is due, the budget whether it may. All tiles of a frame are of one step: what is bound is read
+/// in step(), what does not last so long in capture(), and a second capture() in a step replaces
+/// the first.
 class Session {
  public:
   static Result<std::unique_ptr<Session>> open(const SessionOptions& options);
@@ -78,17 +80,17 @@ class Session {
   void arm(double now_us);
 
   std::shared_ptr<Bridge> bridge_;
-  std::vector<Tensor> tensors_;  // index = id − 1
+  std::vector<Tensor> tensors_;                         // index = id − 1
   std::unordered_map<std::string, std::uint32_t> ids_;  // by kind and name
   std::uint64_t revision_ = 0;
 
   std::uint64_t watch_version_ = 0;
   std::shared_ptr<Watch> watch_;  // nullptr: nobody watches
   Budget budget_;
-  std::size_t first_view_ = 0;    // who is asked first next time
-  bool armed_ = false;            // this step captures something
-  double last_step_us_ = 0;       // 0: not known
-  double capture_us_ = 0;         // of this step so far
+  std::size_t first_view_ = 0;  // who is asked first next time
+  bool armed_ = false;          // this step captures something
+  double last_step_us_ = 0;     // 0: not known
+  double capture_us_ = 0;       // of this step so far
   double last_capture_us_ = 0;
 };
 

@@ -6,7 +6,8 @@
 namespace phosphene::capture {
 namespace {
 
-// Bytes of the character at the start of `text`, 0 if there is none: RFC 3629, no surrogates, no overlong forms.
+// Bytes of the character at the start of `text`, 0 if there is none: RFC 3629, no surrogates, no
+// overlong forms.
 std::size_t character_bytes(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
   const std::uint8_t first = byte(0);

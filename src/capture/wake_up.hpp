@@ -11,8 +11,8 @@
 
 namespace phosphene::capture {
 
-/// Thread-safe. Stays signalled until cleared. Without file descriptors left it never wakes anybody, and
-/// sleepers go by their timeouts.
+/// Thread-safe. Stays signalled until cleared. Without file descriptors left it never wakes
+/// anybody, and sleepers go by their timeouts.
 class WakeUp {
  public:
   int fd() const { return fd_.get(); }

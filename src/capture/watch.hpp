@@ -27,7 +27,8 @@ struct Watch {
   /// The tensors shown anywhere.
   std::span<const std::uint32_t> tensors() const { return tensors_; }
 
-  /// On the sender's thread, whose work the allocations are. What cannot be shown is said in `problems`.
+  /// On the sender's thread, whose work the allocations are. What cannot be shown is said in
+  /// `problems`.
   static std::shared_ptr<Watch> create(const Plans& plans, const std::vector<Declared>& declared,
                                        std::vector<std::string>& problems);
 
@@ -37,7 +38,8 @@ struct Watch {
   std::vector<std::uint32_t> tensors_;
 };
 
-/// The watch in force, from the sender to the trainer. Looking for a new one costs one load. Thread-safe.
+/// The watch in force, from the sender to the trainer. Looking for a new one costs one load.
+/// Thread-safe.
 class CurrentWatch {
  public:
   void publish(std::shared_ptr<Watch> watch) {

@@ -14,12 +14,12 @@
 
 namespace phosphene::capture {
 
-/// Built and read by the sender's thread (create(), take_frame()); everything else belongs to the trainer's.
-/// A frame's life: arm(), capture() of each tensor in the same step, finish().
+/// Built and read by the sender's thread (create(), take_frame()); everything else belongs to the
+/// trainer's. A frame's life: arm(), capture() of each tensor in the same step, finish().
 class WatchedView {
  public:
-  /// Allocates all that capturing needs. Tensors whose plan does not fit them are left out, with a sentence in
-  /// `problems`; `cells_left` is what all views together may still use.
+  /// Allocates all that capturing needs. Tensors whose plan does not fit them are left out, with a
+  /// sentence in `problems`; `cells_left` is what all views together may still use.
   static std::unique_ptr<WatchedView> create(const ViewPlan& plan, std::uint64_t plans_version,
                                              const std::vector<Declared>& declared,
                                              std::uint64_t& cells_left,
@@ -31,7 +31,8 @@ class WatchedView {
   /// The declaration that the plan was fitted to.
   std::uint64_t revision(std::size_t index) const { return tensors_[index].revision; }
 
-  /// Goes on with the ranges and the rhythm of the view that this one replaces, so that nothing flickers.
+  /// Goes on with the ranges and the rhythm of the view that this one replaces, so that nothing
+  /// flickers.
   void continue_from(const WatchedView& before);
 
   /// Whether it wants a frame at `now_us`; then the next one is due a period later.
@@ -41,7 +42,8 @@ class WatchedView {
   /// What its last frame cost.
   double cost_us() const { return cost_us_; }
 
-  /// Quantises a tensor, and measures it if its turn has come. A second time in one step replaces the first.
+  /// Quantises a tensor, and measures it if its turn has come. A second time in one step replaces
+  /// the first.
   void capture(std::size_t index, const TensorView& view, std::uint64_t revision);
 
   enum class Outcome { kPosted, kReplacedOlder, kNothingCaptured };
@@ -78,7 +80,8 @@ class WatchedView {
   double cost_us_ = 0;
   double frame_cost_us_ = 0;
 
-  // Statistics cost at most a share of what the levels cost. A round ends when every tensor had its turn.
+  // Statistics cost at most a share of what the levels cost. A round ends when every tensor had its
+  // turn.
   std::uint32_t round_ = 1;
   bool round_open_ = false;
   double round_began_us_ = 0;
