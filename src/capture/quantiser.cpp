@@ -1,1 +1,103 @@
 #include "capture/quantiser.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "capture/elements.hpp"
+#include "capture/float_environment.hpp"
+#include "capture/lattice.hpp"
+
+namespace phosphene::capture {
+namespace {
+
+constexpr Range kRangeOfLevels = {0, kLevels, Shape::kLinear};
+
+}  // namespace
+
+Result<Quantiser> Quantiser::create(const TensorPlan& plan, Quantity quantity,
+                                    std::span<const std::uint64_t> shape) {
+  auto grid = grid_of(plan, shape);
+  if (!grid) return grid.error();
+  return Quantiser(plan, quantity, std::move(*grid));
+}
+
+Quantiser::Quantiser(const TensorPlan& plan, Quantity quantity, Grid grid)
+    : tensor_(plan.tensor),
+      cells_(grid.cells),
+      magnitudes_(quantity == Quantity::kMagnitude || plan.pooling == Pooling::kRms),
+      take_magnitude_(quantity == Quantity::kMagnitude),
+      grid_(std::move(grid)),
+      dims_(grid_.extents.size()) {
+  std::iota(dims_.begin(), dims_.end(), 0u);
+  if (plan.pooling != Pooling::kNone) pooler_.emplace(plan, grid_);
+}
+
+Range Quantiser::as_drawn(const Range& range) const {
+  return magnitudes_ ? range_of_magnitudes(range) : range;
+}
+
+template <typename T>
+void Quantiser::collect(const TensorView& view, std::vector<T>& values) {
+  absent_.clear();
+  values.resize(cells_);
+  if (static_cast<std::size_t>(view.rank) != dims_.size()) {
+    std::ranges::fill(values, std::numeric_limits<T>::quiet_NaN());
+    absent_.add(0, cells_);
+  } else if (pooler_) {
+    pooler_->pool(view, std::span<T>(values), absent_);
+  } else {
+    for_each_run(lattice_of(view, dims_, grid_.extents), 0, cells_, [&](const Run& run) {
+      T* const out = values.data() + run.first;
+      if (run.present) {
+        read_elements(view, run.offset, run.stride, static_cast<std::size_t>(run.count), out);
+      } else {
+        std::fill_n(out, run.count, std::numeric_limits<T>::quiet_NaN());
+        absent_.add(static_cast<std::uint32_t>(run.first),
+                    static_cast<std::uint32_t>(run.first + run.count));
+      }
+    });
+  }
+  bounds_ = view.dtype == DType::kLevels4 ? Bounds{}
+                                          : bounds_of(std::span<const T>(values), take_magnitude_);
+}
+
+void Quantiser::read(const TensorView& view) {
+  const DefaultFloatEnvironment guard;
+  dtype_ = view.dtype;
+  is_wide(view.dtype) ? collect(view, wide_) : collect(view, narrow_);
+}
+
+void Quantiser::write(const Range& range, Tile& tile) {
+  const DefaultFloatEnvironment guard;
+  tile.tensor = tensor_;
+  const Range drawn = dtype_ == DType::kLevels4 ? kRangeOfLevels : as_drawn(range);
+  if (is_wide(dtype_)) {
+    writer_.write(std::span<const double>(wide_), take_magnitude_, drawn, absent_, tile);
+  } else {
+    writer_.write(std::span<const float>(narrow_), take_magnitude_, drawn, absent_, tile);
+  }
+}
+
+void Quantiser::quantise(const TensorView& view, RangeTracker& range, Tile& tile) {
+  const bool in_place = view.dtype == DType::kFloat32 && !pooler_ && range.is_predictable() &&
+                        static_cast<std::size_t>(view.rank) == dims_.size() &&
+                        lattice_of(view, dims_, grid_.extents).is_contiguous();
+  if (!in_place) {
+    read(view);
+    write(range.update(bounds_), tile);
+    return;
+  }
+  const DefaultFloatEnvironment guard;
+  const std::span<const float> values(static_cast<const float*>(view.data), cells_);
+  tile.tensor = tensor_;
+  absent_.clear();
+  const Range expected = range.expected();
+  writer_.write(values, take_magnitude_, as_drawn(expected), absent_, tile);
+  bounds_ = tile.bounds;
+  const Range drawn = range.update(bounds_);
+  if (drawn != expected) writer_.write(values, take_magnitude_, as_drawn(drawn), absent_, tile);
+}
+
+}  // namespace phosphene::capture

@@ -7,26 +7,15 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "capture/absent.hpp"
+#include "capture/level_writer.hpp"
 #include "capture/plan.hpp"
+#include "capture/pool.hpp"
 #include "capture/range.hpp"
-#include "capture/scale.hpp"
-#include "capture/statistics.hpp"
 #include "capture/tensor_view.hpp"
+#include "capture/tile.hpp"
 
 namespace phosphene::capture {
-
-/// One tensor's levels for one plan at one step. Reuse the object: its vectors keep their memory.
-struct Tile {
-  std::uint32_t tensor = 0;
-  std::uint32_t cells = 0;
-  std::vector<std::uint8_t>
-      levels;  // ⌈cells/2⌉ bytes, the first cell in the high half; an odd end is padded with 0
-  std::vector<std::uint32_t>
-      marks;  // as Tile.marks on the wire: gap since the run before, length·4 + mark
-  Range range;
-  Bounds bounds;                         // of the finite values drawn
-  std::optional<Statistics> statistics;  // the caller's to fill (measure()) and to clear
-};
 
 /// Draws one tensor for one view. Owns scratch memory that is bounded by the plan's cells and
 /// allocated at most once; after the first frame nothing is allocated. Bound to one thread.
@@ -63,10 +52,25 @@ class Quantiser {
   void write(const Range& range, Tile& tile);
 
  private:
-  Quantiser() = default;
+  Quantiser(const TensorPlan& plan, Quantity quantity, Grid grid);
 
-  std::uint32_t tensor_ = 0;
-  std::uint32_t cells_ = 0;
+  template <typename T>
+  void collect(const TensorView& view, std::vector<T>& values);
+  Range as_drawn(const Range& range) const;
+
+  std::uint32_t tensor_;
+  std::uint32_t cells_;
+  bool magnitudes_;  // what is drawn is never negative
+  bool take_magnitude_;
+  Grid grid_;
+  std::vector<std::uint32_t> dims_;  // 0, 1, … rank − 1
+  std::optional<Pooler> pooler_;
+  LevelWriter writer_;
+  // What read() kept: narrow_ for dtypes whose values float32 holds, else wide_.
+  DType dtype_ = DType::kFloat32;
+  std::vector<float> narrow_;
+  std::vector<double> wide_;
+  AbsentCells absent_;
   Bounds bounds_;
 };
 

@@ -34,12 +34,4 @@ struct TensorView {
 /// fault.
 Result<void> check_shape(std::span<const std::int64_t> shape);
 
-/// The same elements in the same order with as few dimensions as the strides allow: no dimension of
-/// size 1, and neighbours merged where one continues the other.
-TensorView coalesced(const TensorView& view);
-
-/// The first extents[d] indices of each dimension; never more than there are. `extents` has
-/// view.rank elements.
-TensorView cropped(const TensorView& view, std::span<const std::uint64_t> extents);
-
 }  // namespace phosphene::capture

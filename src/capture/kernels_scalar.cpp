@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "capture/cpu.hpp"
+#include "capture/float16.hpp"
+#include "capture/kernels.hpp"
+
+namespace phosphene::capture {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// NaN enters neither bound: every comparison with it is false.
+class Watch {
+ public:
+  void add(float y) {
+    min_ = y < min_ ? y : min_;
+    max_ = y > max_ ? y : max_;
+    finite_ &= std::abs(y) < kInfinity;
+  }
+  Seen seen() const { return {min_, max_, finite_}; }
+
+ private:
+  float min_ = kInfinity;
+  float max_ = -kInfinity;
+  bool finite_ = true;
+};
+
+int level_of(float y, const LevelTable& table) {
+  int level = 0;
+  for (int j = 0; j < 8; ++j) level += (y >= table.odd[j]) + (y >= table.even[j]);
+  return level;
+}
+
+Seen quantise(const float* x, std::size_t n, const LevelTable& table, std::uint8_t* levels) {
+  Watch watch;
+  const auto level = [&](std::size_t i) {
+    const float y = table.reading == Reading::kValue ? x[i] : std::abs(x[i]);
+    watch.add(y);
+    return level_of(y, table);
+  };
+  for (std::size_t i = 0; i + 1 < n; i += 2) {
+    const int high = level(i);
+    levels[i / 2] = static_cast<std::uint8_t>(high << 4 | level(i + 1));
+  }
+  if (n % 2 != 0) levels[n / 2] = static_cast<std::uint8_t>(level(n - 1) << 4);
+  return watch.seen();
+}
+
+Seen bounds(const float* x, std::size_t n, bool magnitude) {
+  Watch watch;
+  for (std::size_t i = 0; i < n; ++i) watch.add(magnitude ? std::abs(x[i]) : x[i]);
+  return watch.seen();
+}
+
+Seen survey(const float* x, std::size_t n, std::uint64_t* zeros, double* sum) {
+  Watch watch;
+  for (std::size_t i = 0; i < n; ++i) {
+    watch.add(x[i]);
+    *zeros += x[i] == 0;
+    *sum += double{x[i]};
+  }
+  return watch.seen();
+}
+
+void deviations(const float* x, std::size_t n, double around, double* squares, double* norm) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const double value = double{x[i]};
+    *squares += (value - around) * (value - around);
+    *norm += value * value;
+  }
+}
+
+void gather(const float* a, std::ptrdiff_t stride, std::size_t n, float* y) {
+  for (std::size_t i = 0; i < n; ++i) y[i] = a[static_cast<std::ptrdiff_t>(i) * stride];
+}
+
+void from_float16(const std::uint16_t* a, std::size_t n, float* y) {
+  for (std::size_t i = 0; i < n; ++i) y[i] = float_from_float16(a[i]);
+}
+
+void from_bfloat16(const std::uint16_t* a, std::size_t n, float* y) {
+  for (std::size_t i = 0; i < n; ++i) y[i] = float_from_bfloat16(a[i]);
+}
+
+void add_squares(const float* x, std::size_t n, double* sums, bool first) {
+  for (std::size_t i = 0; i < n; ++i) sums[i] = (first ? 0 : sums[i]) + double{x[i]} * double{x[i]};
+}
+
+void max_keys(const float* x, std::size_t n, std::uint32_t* keys, bool first) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t key = extreme_key(std::bit_cast<std::uint32_t>(x[i]));
+    keys[i] = first ? key : std::max(keys[i], key);
+  }
+}
+
+void add_lanes(const double* x, std::size_t n, double* lanes) {
+  for (std::size_t i = 0; i < n; ++i) lanes[i % 4] += x[i];
+}
+
+void roots(const double* means, std::size_t n, float* y) {
+  for (std::size_t i = 0; i < n; ++i) y[i] = static_cast<float>(std::sqrt(means[i]));
+}
+
+void pool_narrow(const PooledRow& row, float* y) {
+  for (std::size_t cell = 0; cell < row.cells; ++cell) {
+    double lanes[4] = {};
+    for (std::int32_t i = 0; i < row.widths[cell]; ++i) {
+      for (std::size_t r = 0; r < row.row_count; ++r) {
+        const double x = double{row.rows[r][row.begins[cell] + i]};
+        lanes[i] += x * x;
+      }
+    }
+    const double sum = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+    y[cell] = static_cast<float>(std::sqrt(sum * row.reciprocals[cell]));
+  }
+}
+
+}  // namespace
+
+const Kernels kScalarKernels = {quantise, bounds,       survey,        deviations,
+                                gather,   from_float16, from_bfloat16, add_squares,
+                                max_keys, add_lanes,    roots,         pool_narrow};
+
+const Kernels& kernels() {
+#if defined(PHOSPHENE_AVX2)
+  if (cpu() == Cpu::kAvx2) return kAvx2Kernels;
+#endif
+  return kScalarKernels;
+}
+
+}  // namespace phosphene::capture
