@@ -47,8 +47,8 @@ struct Ingest::Connection {
     kClosed,
   };
   UniqueFd fd;
-  std::string name;  // of the peer, for a person
-  bool is_socket = true;
+  std::string name;   // of the peer, for a person
+  bool hears = true;  // what is sent to it; a pipe does not
   Phase phase = Phase::kGreeting;
   std::int64_t deadline_us = 0;  // kGreeting, kFarewell
   wire::FrameReader reader;
@@ -162,7 +162,7 @@ void Ingest::adopt_streams() {
   for (Stream& stream : streams) {
     auto connection = std::make_unique<Connection>(std::move(stream.fd), std::move(stream.name),
                                                    options_.max_message_bytes);
-    connection->is_socket = false;  // a pipe may say hello whenever it likes
+    connection->hears = false;  // and it may say hello whenever it likes
     connections_.push_back(std::move(connection));
   }
 }
@@ -197,18 +197,16 @@ void Ingest::read(Connection& connection) {
   if (connection.phase == Connection::Phase::kClosed) return;
   char* const into = connection.reader.prepare(kReadBytes);
   const auto got = wire::receive_some(connection.fd.get(), into, kReadBytes);
-  if (!got) return end(connection, false, got.error().message);
-  if (!*got) return;
-  if (connection.phase == Connection::Phase::kFarewell) {
-    if (**got == 0) end(connection, false, "");
-    return;
-  }
-  if (**got == 0) {
+  if (got && !*got) return;
+  const bool over = !got || **got == 0;
+  if (over) {
     const bool cut = connection.reader.pending_bytes() > 0;
     return end(connection, false,
-               cut ? "the connection ended in the middle of a message"
-                   : "the connection ended without a closing word");
+               cut   ? "the connection ended in the middle of a message"
+               : got ? "the connection ended without the closing sentinel"
+                     : got.error().message);
   }
+  if (connection.phase == Connection::Phase::kFarewell) return;
   counters_.bytes += **got;
   if (std::exchange(connection.first_bytes, false) && looks_like_http({into, **got})) {
     connection.out =
@@ -265,7 +263,7 @@ Result<void> Ingest::greet(Connection& connection, const v1::FromHook& message) 
   connection.deadline_us = 0;
   connection.name = "run " + connection.run->id() + " (" + connection.name + ")";
   log(LogLevel::kInfo, connection.name + " connected");
-  if (connection.is_socket) {
+  if (connection.hears) {
     v1::ToHook welcome;
     welcome.mutable_welcome()->set_protocol(wire::kProtocolVersion);
     welcome.mutable_welcome()->set_server(options_.server);
@@ -275,7 +273,7 @@ Result<void> Ingest::greet(Connection& connection, const v1::FromHook& message) 
 }
 
 void Ingest::send(Connection& connection) {
-  if (connection.phase == Connection::Phase::kClosed || !connection.is_socket) return;
+  if (connection.phase == Connection::Phase::kClosed || !connection.hears) return;
   for (;;) {
     if (!connection.has_output()) {
       connection.out.clear();
@@ -292,7 +290,12 @@ void Ingest::send(Connection& connection) {
     }
     const auto sent = wire::send_some(connection.fd.get(),
                                       std::string_view(connection.out).substr(connection.sent));
-    if (!sent) return end(connection, false, sent.error().message);
+    if (!sent) {  // it is gone, but what it said before may still wait to be read
+      connection.hears = false;
+      connection.out.clear();
+      connection.sent = 0;
+      return;
+    }
     if (*sent == 0) return;
     connection.sent += *sent;
   }
