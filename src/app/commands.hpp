@@ -18,8 +18,9 @@ struct Announce {
 int serve(const ServiceOptions& service, const Announce& announce);
 
 struct DemoOptions {
-  std::string data;          // directory of an IDX set; empty: Fashion-MNIST where installed, else the digits
-  std::uint64_t steps = 0;   // stop after so many; 0: go on
+  std::string
+      data;  // directory of an IDX set; empty: Fashion-MNIST where installed, else the digits
+  std::uint64_t steps = 0;      // stop after so many; 0: go on
   double steps_per_second = 0;  // at most; 0: as fast as it goes
   std::uint64_t seed = 1;
 };

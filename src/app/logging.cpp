@@ -10,16 +10,21 @@ namespace {
 
 spdlog::level::level_enum level_of(LogLevel level) {
   switch (level) {
-    case LogLevel::kDebug: return spdlog::level::debug;
-    case LogLevel::kInfo: return spdlog::level::info;
-    case LogLevel::kWarning: return spdlog::level::warn;
-    case LogLevel::kError: return spdlog::level::err;
+    case LogLevel::kDebug:
+      return spdlog::level::debug;
+    case LogLevel::kInfo:
+      return spdlog::level::info;
+    case LogLevel::kWarning:
+      return spdlog::level::warn;
+    case LogLevel::kError:
+      return spdlog::level::err;
   }
   return spdlog::level::info;
 }
 
 void to_spdlog(LogLevel level, std::string_view line) noexcept {
-  spdlog::default_logger_raw()->log(level_of(level), spdlog::string_view_t(line.data(), line.size()));
+  spdlog::default_logger_raw()->log(level_of(level),
+                                    spdlog::string_view_t(line.data(), line.size()));
 }
 
 }  // namespace

@@ -18,10 +18,12 @@ std::string parse_listen(const std::string& text, ServiceOptions& options) {
   const auto colon = text.rfind(':');
   std::string host = colon == std::string::npos ? options.host : text.substr(0, colon);
   const std::string port = colon == std::string::npos ? text : text.substr(colon + 1);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']')
+    host = host.substr(1, host.size() - 2);
   unsigned number = 0;
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
-  if (host.empty() || port.empty() || error != std::errc() || end != port.data() + port.size() || number > 65535)
+  if (host.empty() || port.empty() || error != std::errc() || end != port.data() + port.size() ||
+      number > 65535)
     return "'" + text + "' is no address to listen on; give HOST:PORT, for instance 127.0.0.1:6160";
   options.host = host;
   options.port = static_cast<std::uint16_t>(number);
@@ -76,7 +78,8 @@ std::string parse_range(const std::string& text, PipeOptions& options) {
 void add_service_options(CLI::App& command, ServiceOptions& options, Announce& announce) {
   command
       .add_option_function<std::string>(
-          "--listen", [&options](const std::string& text) {
+          "--listen",
+          [&options](const std::string& text) {
             if (const std::string wrong = parse_listen(text, options); !wrong.empty())
               throw CLI::ValidationError("--listen", wrong);
           },
@@ -84,7 +87,8 @@ void add_service_options(CLI::App& command, ServiceOptions& options, Announce& a
       ->default_str("127.0.0.1:6160");
   command
       .add_option_function<std::vector<std::string>>(
-          "--ingest", [&options](const std::vector<std::string>& texts) {
+          "--ingest",
+          [&options](const std::vector<std::string>& texts) {
             if (const std::string wrong = parse_ingest(texts, options); !wrong.empty())
               throw CLI::ValidationError("--ingest", wrong);
           },
@@ -100,7 +104,8 @@ void add_service_options(CLI::App& command, ServiceOptions& options, Announce& a
 }
 
 int run(int argc, char** argv) {
-  CLI::App program("See a neural network while it trains: live greyscale video in any browser.", "phosphene");
+  CLI::App program("See a neural network while it trains: live greyscale video in any browser.",
+                   "phosphene");
   program.set_version_flag("--version", std::string("phosphene ") + PHOSPHENE_VERSION);
   program.require_subcommand(1);
   program.failure_message(CLI::FailureMessage::simple);
@@ -114,44 +119,55 @@ int run(int argc, char** argv) {
 
   CLI::App& demo_command = *program.add_subcommand("demo", "Train a real network here and show it");
   add_service_options(demo_command, service, announce);
-  demo_command.add_option("--data", demo_options.data, "A directory with an IDX set such as MNIST's")
+  demo_command
+      .add_option("--data", demo_options.data, "A directory with an IDX set such as MNIST's")
       ->default_str("Fashion-MNIST where installed, else the UCI digits");
-  demo_command.add_option("--steps", demo_options.steps, "End training after so many steps; 0: go on");
-  demo_command.add_option("--steps-per-second", demo_options.steps_per_second, "Train no faster than this; 0: no limit");
-  demo_command.add_option("--seed", demo_options.seed, "Of the weights and the order of images")->capture_default_str();
+  demo_command.add_option("--steps", demo_options.steps,
+                          "End training after so many steps; 0: go on");
+  demo_command.add_option("--steps-per-second", demo_options.steps_per_second,
+                          "Train no faster than this; 0: no limit");
+  demo_command.add_option("--seed", demo_options.seed, "Of the weights and the order of images")
+      ->capture_default_str();
 
   CLI::App& serve_command = *program.add_subcommand("serve", "Show what training processes send");
   add_service_options(serve_command, service, announce);
 
-  CLI::App& pipe_command = *program.add_subcommand("pipe", "Show frames, or messages, from standard input");
+  CLI::App& pipe_command =
+      *program.add_subcommand("pipe", "Show frames, or messages, from standard input");
   add_service_options(pipe_command, service, announce);
   pipe_command
       .add_option("--format", pipe_options.format,
-                  "levels4: two levels a byte; gray8: level = value / 16; float32: little-endian; messages: a hook's")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, PipeFormat>{{"levels4", PipeFormat::kLevels4},
-                                                                            {"gray8", PipeFormat::kGray8},
-                                                                            {"float32", PipeFormat::kFloat32},
-                                                                            {"messages", PipeFormat::kMessages}},
-                                          CLI::ignore_case))
+                  "levels4: two levels a byte; gray8: level = value / 16; float32: little-endian; "
+                  "messages: a hook's")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, PipeFormat>{{"levels4", PipeFormat::kLevels4},
+                                            {"gray8", PipeFormat::kGray8},
+                                            {"float32", PipeFormat::kFloat32},
+                                            {"messages", PipeFormat::kMessages}},
+          CLI::ignore_case))
       ->default_str("gray8");
   pipe_command.add_option_function<std::string>(
-      "--size", [&](const std::string& text) {
+      "--size",
+      [&](const std::string& text) {
         if (const std::string wrong = parse_size(text, pipe_options); !wrong.empty())
           throw CLI::ValidationError("--size", wrong);
       },
       "WxH of a frame in pixels; every format but messages needs it");
-  pipe_command.add_option("--fps", pipe_options.fps, "Frames a second to read; input waits for its turn")
+  pipe_command
+      .add_option("--fps", pipe_options.fps, "Frames a second to read; input waits for its turn")
       ->check(CLI::Range(0.1, 240.0))
       ->capture_default_str();
   pipe_command.add_option("--name", pipe_options.name, "Of the run")->capture_default_str();
   pipe_command.add_option_function<std::string>(
-      "--range", [&](const std::string& text) {
+      "--range",
+      [&](const std::string& text) {
         if (const std::string wrong = parse_range(text, pipe_options); !wrong.empty())
           throw CLI::ValidationError("--range", wrong);
       },
       "LO,HI for float32; left out: found from the values, steadily");
   pipe_command.add_option_function<std::string>(
-      "--to", [&](const std::string& text) {
+      "--to",
+      [&](const std::string& text) {
         Result<wire::Address> address = wire::Address::parse(text);
         if (!address) throw CLI::ValidationError("--to", address.error().message);
         pipe_options.to = *std::move(address);
@@ -160,7 +176,8 @@ int run(int argc, char** argv) {
 
   try {
     program.parse(argc, argv);
-    if (pipe_command.parsed() && pipe_options.format != PipeFormat::kMessages && pipe_options.width == 0)
+    if (pipe_command.parsed() && pipe_options.format != PipeFormat::kMessages &&
+        pipe_options.width == 0)
       throw CLI::RequiredError("--size WxH");
   } catch (const CLI::ParseError& error) {  // CLI11's own way to say it; nothing of ours throws
     return program.exit(error) == 0 ? 0 : kUsage;
@@ -175,4 +192,6 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace phosphene::app
 
-int main(int argc, char** argv) { return phosphene::app::run(argc, argv); }
+int main(int argc, char** argv) {
+  return phosphene::app::run(argc, argv);
+}

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/handle.hpp"
 #include "base/result.hpp"
 #include "wire/socket.hpp"
 
@@ -13,11 +14,14 @@ namespace phosphene::app {
 struct ServiceOptions {
   std::string host = "127.0.0.1";
   std::uint16_t port = 6160;
-  bool port_asked_for = false;         // true: an occupied port is an error; false: the next free one is taken
-  std::vector<wire::Address> ingest;   // empty: the user's own socket, or one beside it if that is taken
-  std::vector<std::string> allowed_hosts;  // names a reverse proxy may pass on as Host, besides our own
-  std::string token;                   // empty: made at random
-  std::string encoder = "libx264";     // as libavcodec calls it
+  bool port_asked_for =
+      false;  // true: an occupied port is an error; false: the next free one is taken
+  std::vector<wire::Address>
+      ingest;  // empty: the user's own socket, or one beside it if that is taken
+  std::vector<std::string>
+      allowed_hosts;                // names a reverse proxy may pass on as Host, besides our own
+  std::string token;                // empty: made at random
+  std::string encoder = "libx264";  // as libavcodec calls it
 };
 
 /// Owns every thread of the server. run() makes its caller the loop thread.
@@ -31,6 +35,9 @@ class Service {
   std::string url() const;
   /// The first address that hooks can reach it at.
   wire::Address ingest_address() const;
+
+  /// Reads a hook's messages from a pipe, until its end. Thread-safe.
+  void read_messages(UniqueFd in);
 
   void run();   // until stop()
   void stop();  // thread-safe, async-signal-safe

@@ -9,30 +9,41 @@ using stream::View;
 
 v1::Shape default_shape(View::Mode mode) {
   switch (mode) {
-    case View::Mode::kParameters: return v1::SHAPE_SYMMETRIC;
-    case View::Mode::kGradients: return v1::SHAPE_LOG;
-    case View::Mode::kActivations: return v1::SHAPE_AUTO;
+    case View::Mode::kParameters:
+      return v1::SHAPE_SYMMETRIC;
+    case View::Mode::kGradients:
+      return v1::SHAPE_LOG;
+    case View::Mode::kActivations:
+      return v1::SHAPE_AUTO;
     case View::Mode::kFrames:
-    case View::Mode::kOff: break;
+    case View::Mode::kOff:
+      break;
   }
   return v1::SHAPE_LINEAR;
 }
 
 v1::Shape shape_of(const View& view) {
   switch (view.shape) {
-    case View::Shape::kDefault: break;
-    case View::Shape::kLinear: return v1::SHAPE_LINEAR;
-    case View::Shape::kSymmetric: return v1::SHAPE_SYMMETRIC;
-    case View::Shape::kLog: return v1::SHAPE_LOG;
+    case View::Shape::kDefault:
+      break;
+    case View::Shape::kLinear:
+      return v1::SHAPE_LINEAR;
+    case View::Shape::kSymmetric:
+      return v1::SHAPE_SYMMETRIC;
+    case View::Shape::kLog:
+      return v1::SHAPE_LOG;
   }
   return default_shape(view.mode);
 }
 
 v1::RangeMode range_of(View::Range range) {
   switch (range) {
-    case View::Range::kSteady: return v1::RANGE_MODE_STEADY;
-    case View::Range::kFrame: return v1::RANGE_MODE_FRAME;
-    case View::Range::kFixed: return v1::RANGE_MODE_FIXED;
+    case View::Range::kSteady:
+      return v1::RANGE_MODE_STEADY;
+    case View::Range::kFrame:
+      return v1::RANGE_MODE_FRAME;
+    case View::Range::kFixed:
+      return v1::RANGE_MODE_FIXED;
   }
   return v1::RANGE_MODE_STEADY;
 }
@@ -73,11 +84,16 @@ void fill(v1::PlanAxis& to, const std::vector<int>& dims, std::uint32_t cells) {
 
 Kind kind_of(View::Mode mode) {
   switch (mode) {
-    case View::Mode::kParameters: return Kind::kParameter;
-    case View::Mode::kGradients: return Kind::kGradient;
-    case View::Mode::kActivations: return Kind::kActivation;
-    case View::Mode::kFrames: return Kind::kFrame;
-    case View::Mode::kOff: break;
+    case View::Mode::kParameters:
+      return Kind::kParameter;
+    case View::Mode::kGradients:
+      return Kind::kGradient;
+    case View::Mode::kActivations:
+      return Kind::kActivation;
+    case View::Mode::kFrames:
+      return Kind::kFrame;
+    case View::Mode::kOff:
+      break;
   }
   assert(false && "a view that is off shows no kind");
   return Kind::kParameter;
@@ -105,18 +121,21 @@ encode::Quality to_encode(View::Quality quality) {
 }
 
 v1::ViewPlan make_plan(std::uint32_t view_id, const View& view, const canvas::Layout& layout,
-                       std::span<const canvas::Tensor> tensors, std::span<const v1::Tensor> declared) {
+                       std::span<const canvas::Tensor> tensors,
+                       std::span<const v1::Tensor> declared) {
   v1::ViewPlan plan;
   plan.set_view(view_id);
   plan.set_fps(view.fps);
-  plan.set_quantity(view.mode == View::Mode::kGradients ? v1::QUANTITY_MAGNITUDE : v1::QUANTITY_VALUE);
+  plan.set_quantity(view.mode == View::Mode::kGradients ? v1::QUANTITY_MAGNITUDE
+                                                        : v1::QUANTITY_VALUE);
   v1::Scaling& scaling = *plan.mutable_scaling();
   scaling.set_range(range_of(view.range));
   scaling.set_shape(shape_of(view));
   scaling.set_scope(view.scope == View::Scope::kNetwork ? v1::SCOPE_NETWORK : v1::SCOPE_LAYER);
   if (view.range == View::Range::kFixed) {
     fix_range(scaling, view.lo, view.hi);
-  } else if (view.mode == View::Mode::kFrames && !declared.empty() && declared[0].lo() < declared[0].hi()) {
+  } else if (view.mode == View::Mode::kFrames && !declared.empty() &&
+             declared[0].lo() < declared[0].hi()) {
     fix_range(scaling, declared[0].lo(), declared[0].hi());
   }
 
@@ -134,7 +153,8 @@ v1::ViewPlan make_plan(std::uint32_t view_id, const View& view, const canvas::La
   return plan;
 }
 
-v1::Layout to_message(std::uint32_t id, const canvas::Layout& layout, std::span<const canvas::Tensor> tensors) {
+v1::Layout to_message(std::uint32_t id, const canvas::Layout& layout,
+                      std::span<const canvas::Tensor> tensors) {
   v1::Layout message;
   message.set_id(id);
   message.set_width(static_cast<std::uint32_t>(layout.width));

@@ -21,11 +21,13 @@ canvas::Pooling to_canvas(stream::View::Pooling pooling);
 encode::Quality to_encode(stream::View::Quality quality);
 
 /// What the hook must send for a view that is laid out so.
-v1::ViewPlan make_plan(std::uint32_t view_id, const stream::View& view, const canvas::Layout& layout,
-                       std::span<const canvas::Tensor> tensors, std::span<const v1::Tensor> declared);
+v1::ViewPlan make_plan(std::uint32_t view_id, const stream::View& view,
+                       const canvas::Layout& layout, std::span<const canvas::Tensor> tensors,
+                       std::span<const v1::Tensor> declared);
 
 /// The layout as the page gets it.
-v1::Layout to_message(std::uint32_t id, const canvas::Layout& layout, std::span<const canvas::Tensor> tensors);
+v1::Layout to_message(std::uint32_t id, const canvas::Layout& layout,
+                      std::span<const canvas::Tensor> tensors);
 
 /// The runs of marks of a tile; ascending, as validated on receipt.
 std::vector<canvas::MarkRun> marks_of(const v1::Tile& tile);

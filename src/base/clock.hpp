@@ -13,7 +13,8 @@ inline std::int64_t monotonic_us() {
       .count();
 }
 
-/// For people and for messages between machines: microseconds since 1970. Can be set back by its owner.
+/// For people and for messages between machines: microseconds since 1970. Can be set back by its
+/// owner.
 inline std::int64_t unix_us() {
   return std::chrono::duration_cast<std::chrono::microseconds>(
              std::chrono::system_clock::now().time_since_epoch())

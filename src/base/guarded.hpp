@@ -7,8 +7,8 @@
 
 namespace phosphene {
 
-/// Thread-safe. `guarded.with([](T& data) { … })` runs the function under the lock and returns its result.
-/// Keep the function short and never call back into code that could take the same lock.
+/// Thread-safe. `guarded.with([](T& data) { … })` runs the function under the lock and returns its
+/// result. Keep the function short and never call back into code that could take the same lock.
 template <typename T>
 class Guarded {
  public:

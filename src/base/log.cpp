@@ -15,8 +15,12 @@ std::atomic<LogSink> sink{to_stderr};
 
 }  // namespace
 
-void set_log_sink(LogSink replacement) { sink.store(replacement ? replacement : to_stderr); }
+void set_log_sink(LogSink replacement) {
+  sink.store(replacement ? replacement : to_stderr);
+}
 
-void log(LogLevel level, std::string_view line) noexcept { sink.load()(level, line); }
+void log(LogLevel level, std::string_view line) noexcept {
+  sink.load()(level, line);
+}
 
 }  // namespace phosphene

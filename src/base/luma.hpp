@@ -1,4 +1,5 @@
-// How a level is drawn: limited-range BT.709 luma, and the marks of cells that hold no finite number.
+// How a level is drawn: limited-range BT.709 luma, and the marks of cells that hold no finite
+// number.
 #pragma once
 
 #include <array>
@@ -8,7 +9,8 @@
 
 namespace phosphene {
 
-/// Luma of level k: 16 + k·219/15, rounded. Limited range, since full range merges levels in two browsers.
+/// Luma of level k: 16 + k·219/15, rounded. Limited range, since full range merges levels in two
+/// browsers.
 inline constexpr std::array<std::uint8_t, kLevels> kLumaOfLevel = [] {
   std::array<std::uint8_t, kLevels> table{};
   for (int level = 0; level < kLevels; ++level) table[level] = (16 * 30 + level * 438 + 15) / 30;

@@ -9,7 +9,8 @@
 
 namespace phosphene {
 
-/// What went wrong, as one sentence for a person: it names the thing and, where there is one, the way out.
+/// What went wrong, as one sentence for a person: it names the thing and, where there is one, the
+/// way out.
 struct Error {
   std::string message;
 };
