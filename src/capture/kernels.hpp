@@ -53,9 +53,7 @@ struct Kernels {
 };
 
 extern const Kernels kScalarKernels;
-#if defined(PHOSPHENE_AVX2)
-extern const Kernels kAvx2Kernels;
-#endif
+extern const Kernels kAvx2Kernels;  // only on x86-64
 
 /// Those that cpu() allows.
 const Kernels& kernels();
