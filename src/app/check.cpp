@@ -1,5 +1,6 @@
 #include "app/check.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -22,14 +23,9 @@ std::uint64_t product(std::uint64_t a, std::uint64_t b, std::uint64_t limit) {
 }  // namespace
 
 std::uint64_t elements_of(const google::protobuf::RepeatedField<std::uint64_t>& shape) {
-  // A zero anywhere makes the product zero, whatever the sizes before it were.
   std::uint64_t elements = 1;
-  bool empty = false;
-  for (const std::uint64_t size : shape) {
-    empty = empty || size == 0;
-    elements = product(elements, size, kMaxElements);
-  }
-  return empty ? 0 : elements;
+  for (const std::uint64_t size : shape) elements = product(elements, size, kMaxElements);
+  return elements;
 }
 
 Result<void> check_tensor(v1::Tensor& tensor) {
@@ -74,6 +70,8 @@ Result<void> check_tile(const v1::Tile& tile) {
     return Error{"a tile's range is not finite and ascending"};
   if (!in(range.shape(), v1::SHAPE_LINEAR, v1::SHAPE_LOG))
     return Error{"a tile's range has no shape that this server knows"};
+  if (range.shape() == v1::SHAPE_LOG && range.lo() <= 0)
+    return Error{"a tile's logarithmic range does not begin above 0"};
   if (tile.marks_size() % 2 != 0) return Error{"a tile's marks are cut short"};
   std::uint64_t end = 0;
   for (int i = 0; i < tile.marks_size(); i += 2) {
@@ -91,8 +89,12 @@ std::uint32_t cells_of(const v1::TensorPlan& plan, const v1::Tensor& tensor) {
   if (plan.pooling() != v1::POOLING_NONE) {
     cells = product(plan.outer().cells(), plan.inner().cells(), kMaxCells);
   } else {
-    for (const std::uint64_t size : plan.extents_size() ? plan.extents() : tensor.shape())
-      cells = product(cells, size, kMaxCells);
+    if (plan.extents_size() != 0 && plan.extents_size() != tensor.shape_size()) return 0;
+    for (int i = 0; i < tensor.shape_size(); ++i) {
+      const std::uint64_t size = tensor.shape(i);
+      cells =
+          product(cells, plan.extents_size() ? std::min(size, plan.extents(i)) : size, kMaxCells);
+    }
   }
   return cells > kMaxCells ? 0 : static_cast<std::uint32_t>(cells);
 }

@@ -179,6 +179,7 @@ void Run::set_plan(std::uint32_t view, v1::ViewPlan plan) {
     }
     mine.plan = std::move(plan);
     mine.newest.reset();
+    mine.tensors_at = tensors_version_;
     mine.planned_at = ++plans_version_;
   }
   signals_->planned();
@@ -331,29 +332,36 @@ void Run::take_frame(v1::Frame&& frame, std::int64_t now_us) {
 
   std::lock_guard lock(mutex_);
   step_came(frame.step(), now_us);
+  if (!wrong.empty()) return drop_invalid(wrong);
+  if (frame.view() == 0) return offer_unasked(frame);
   const auto found = views_.find(frame.view());
-  if (wrong.empty() && frame.view() == 0) return offer_unasked(frame);
-  if (wrong.empty() && found == views_.end()) {
+  if (found == views_.end()) {
     ++counters.dropped_unknown_view;
     return;
   }
-  if (wrong.empty()) {
-    View& view = found->second;
-    if (frame.plans() < view.planned_at || frame.plans() > plans_version_) {
+  View& view = found->second;
+  if (frame.plans() < view.planned_at || frame.plans() > plans_version_) {
+    ++counters.dropped_old_plan;
+    return;
+  }
+  for (const v1::Tile& tile : frame.tiles()) {
+    const auto expected = view.cells.find(tile.tensor());
+    if (expected != view.cells.end() && expected->second == tile.cells()) continue;
+    // The hook may have declared another shape since, and the channel not laid it out yet.
+    if (view.tensors_at != tensors_version_) {
       ++counters.dropped_old_plan;
       return;
     }
-    for (const v1::Tile& tile : frame.tiles()) {
-      const auto expected = view.cells.find(tile.tensor());
-      if (expected == view.cells.end() || expected->second != tile.cells())
-        wrong =
-            "a tile of tensor " + std::to_string(tile.tensor()) + " has other cells than its plan";
-    }
+    return drop_invalid("a tile of tensor " + std::to_string(tile.tensor()) +
+                        " has other cells than its plan");
   }
-  if (wrong.empty()) return deliver(found->second, std::make_shared<v1::Frame>(std::move(frame)));
-  ++counters.dropped_invalid;
+  deliver(view, std::make_shared<v1::Frame>(std::move(frame)));
+}
+
+void Run::drop_invalid(const std::string& why) {
+  ++signals_->frames.dropped_invalid;
   if (std::exchange(told_invalid_, true)) return;
-  add_notice("a frame cannot be shown: " + wrong);
+  add_notice("a frame cannot be shown: " + why);
   signals_->changed();
 }
 

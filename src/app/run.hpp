@@ -122,6 +122,7 @@ class Run : public std::enable_shared_from_this<Run> {
   struct View {
     v1::ViewPlan plan;             // without tensors: nothing is asked for
     std::uint64_t planned_at = 0;  // version of the plans that first held it
+    std::uint64_t tensors_at = 0;  // tensors_version_ that it was made for
     std::unordered_map<std::uint32_t, std::uint32_t> cells;  // expected, by tensor
     std::shared_ptr<v1::Frame> newest;                       // not taken yet
     bool woken = false;                                      // the tensors or the state changed
@@ -133,6 +134,7 @@ class Run : public std::enable_shared_from_this<Run> {
 
   void take_tensors(v1::Tensors&& tensors);
   void take_frame(v1::Frame&& frame, std::int64_t now_us);
+  void drop_invalid(const std::string& why);
   void offer_unasked(const v1::Frame& frame);
   void deliver(View& view, std::shared_ptr<v1::Frame> frame);
   void step_came(std::uint64_t step, std::int64_t now_us);

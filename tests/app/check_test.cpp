@@ -97,6 +97,11 @@ TEST_CASE("case_04: a tile's range is finite and ascending") {
   CHECK_FALSE(tile_with([](v1::Tile& t) { t.mutable_range()->set_hi(kInf); }));
   CHECK_FALSE(tile_with([](v1::Tile& t) { t.mutable_range()->set_lo(kNaN); }));
   CHECK_FALSE(tile_with([](v1::Tile& t) { t.mutable_range()->set_shape(v1::SHAPE_AUTO); }));
+  CHECK_FALSE(tile_with([](v1::Tile& t) { t.mutable_range()->set_shape(v1::SHAPE_LOG); }));
+  CHECK(tile_with([](v1::Tile& t) {
+    t.mutable_range()->set_shape(v1::SHAPE_LOG);
+    t.mutable_range()->set_lo(1e-4);
+  }));
   CHECK_FALSE(tile_with([](v1::Tile& t) { t.clear_range(); }));
 }
 
@@ -123,6 +128,10 @@ TEST_CASE("a plan's cells are counted as the hook counts them") {
   CHECK(cells_of(plan, tensor) == 120);
   for (const std::uint64_t extent : {6, 2, 4}) plan.add_extents(extent);
   CHECK(cells_of(plan, tensor) == 48);
+  plan.set_extents(1, 100);  // more than there are
+  CHECK(cells_of(plan, tensor) == 120);
+  plan.mutable_extents()->RemoveLast();
+  CHECK(cells_of(plan, tensor) == 0);
   plan.set_pooling(v1::POOLING_RMS);
   plan.mutable_outer()->set_cells(3);
   plan.mutable_inner()->set_cells(7);

@@ -136,6 +136,20 @@ TEST_CASE(
   CHECK(watched.run->info().notices_size() == 1);
 }
 
+TEST_CASE(
+    "case_12: frames of a shape that was declared since, and not laid out yet, are dropped as "
+    "old") {
+  Watched watched;
+  watched.handle(test::declared({test::tensor(1, "w", {2, 2})}));
+  watched.frame(1, {test::tile(1, 4), test::tile(2, 6)});
+  CHECK(watched.runs.frames().dropped_old_plan == 1);
+  CHECK(watched.run->info().notices_size() == 0);
+  watched.feed.set_plan(test::plan({1, 2}));
+  watched.version();
+  watched.frame(2, {test::tile(1, 4), test::tile(2, 6)});
+  CHECK(watched.feed.wait(0us).frame);
+}
+
 TEST_CASE("plans are sent whole when they change, and nothing is asked for by a view that ended") {
   Watched watched;
   std::uint64_t sent = 0;
