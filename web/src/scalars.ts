@@ -10,8 +10,10 @@ export interface Curve {
 
 export class ScalarStore {
   readonly curves = new Map<string, Curve>();
+  version = 0; // grows with each change
 
   add({ reset, scalars }: Pick<RunScalars, 'reset' | 'scalars'>): void {
+    ++this.version;
     if (reset) this.curves.clear();
     for (const { name, steps, values } of scalars?.series ?? []) {
       const curve = this.curves.get(name) ?? { steps: [], values: [] };

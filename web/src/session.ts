@@ -162,6 +162,7 @@ export class Session extends EventTarget {
       stop: this.stop,
       picture: !!this.shown,
       blocked: this.blocked,
+      notice: this.notices.at(-1),
     });
   }
 

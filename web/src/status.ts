@@ -11,6 +11,7 @@ export interface Situation {
   run: RunInfo | undefined;   // that is shown
   stop: string | undefined;   // why there is no picture, as the server says it
   picture: boolean;           // frames are shown
+  notice: string | undefined; // the newest
   blocked: boolean;           // the browser wants a click before it plays
 }
 
@@ -67,7 +68,7 @@ export function statusOf(s: Situation): Status {
   if (s.run?.state === RunState.PAUSED) {
     return { tone: 'warning', text: 'training paused', detail: 'No step came for a while; the picture is the last one.' };
   }
-  if (!s.picture) return { tone: 'calm', text: 'waiting for a picture', detail: '' };
+  if (!s.picture) return { tone: 'calm', text: 'waiting for a picture', detail: s.notice ? sentence(s.notice) : '' };
   return { tone: 'live', text: 'live', detail: '' };
 }
 

@@ -19,7 +19,9 @@ export class Chart extends Part {
   declare chosen: ReadonlySet<string> | undefined; // nothing: the losses
 
   private plot: uPlot | undefined;
-  private drawn = ''; // what the plot was made for
+  private drawn = '';    // what the plot was made for
+  private version = -1;  // of the curves that it shows
+  private cursor: number | undefined; // column under the pointer
 
   constructor() {
     super();
@@ -27,15 +29,14 @@ export class Chart extends Part {
   }
 
   protected override render(): TemplateResult {
-    const curves = this.session.scalars?.curves ?? new Map();
-    const names = [...curves.keys()];
+    const names = [...(this.session.scalars?.curves.keys() ?? [])];
     const shown = this.shown(names);
     return html`
       <div class="curves" role="group" aria-label="Curves">
         ${names.map(
           (name, i) => html`<label class="curve colour-${i % kColours.length}">
             <input type="checkbox" .checked=${shown.includes(name)} @change=${() => this.toggle(name, shown)} />
-            <i aria-hidden="true"></i>${name} <b>${formatValue(curves.get(name)?.values.at(-1) ?? NaN)}</b>
+            <i aria-hidden="true"></i>${name} <b>${this.valueNow(name, shown)}</b>
           </label>`,
         )}
         ${names.length === 0 ? html`<span class="dim">No curve yet: a hook logs the loss beside the step.</span>` : ''}
@@ -72,8 +73,19 @@ export class Chart extends Part {
       this.plot?.destroy();
       this.plot = this.makePlot(names, shown);
       this.drawn = wanted;
+      this.version = -1;
     }
-    this.plot?.setData(align(store, shown));
+    if (this.version !== store.version) {
+      this.version = store.version;
+      this.plot?.setData(align(store, shown));
+    }
+  }
+
+  /** Under the pointer, else the newest. */
+  private valueNow(name: string, shown: readonly string[]): string {
+    const at = this.cursor === undefined ? undefined : this.plot?.data[shown.indexOf(name) + 1]?.[this.cursor];
+    const value = at ?? this.session.scalars?.curves.get(name)?.values.at(-1);
+    return value === undefined ? '' : formatValue(value);
   }
 
   private shown(names: readonly string[]): string[] {
@@ -104,7 +116,7 @@ export class Chart extends Part {
         ...sizeOf(box),
         padding: [8, shown.some((name) => scale(name) === 'right') ? 0 : 14, 0, 0],
         legend: { show: false },
-        cursor: { y: false, drag: { x: true, y: false } },
+        cursor: { y: false, drag: { x: false, y: false } },
         scales: { x: { time: false }, left: { distr }, right: { distr } },
         axes: [
           {
@@ -121,27 +133,17 @@ export class Chart extends Part {
             spanGaps: true, points: { show: false },
           })),
         ],
-        hooks: { setCursor: [(plot) => this.readCursor(plot, shown)] },
+        hooks: { setCursor: [({ cursor }) => this.onCursor(cursor.idx)] },
       },
       [[]],
       box,
     );
   }
 
-  /** The curve's name bears its newest value, or the one under the cursor. */
-  private readCursor(plot: uPlot, shown: readonly string[]): void {
-    const { idx } = plot.cursor;
-    if (idx === null || idx === undefined) {
-      this.requestUpdate();
-      return;
-    }
-    const labels = [...this.querySelectorAll('.curve:not(.log)')];
-    const names = [...(this.session.scalars?.curves.keys() ?? [])];
-    shown.forEach((name, i) => {
-      const value = plot.data[i + 1]?.[idx];
-      const bold = labels[names.indexOf(name)]?.querySelector('b');
-      if (bold && typeof value === 'number') bold.title = `${formatValue(value)} at step ${formatCount(plot.data[0][idx] ?? 0)}`;
-    });
+  private onCursor(index: number | null | undefined): void {
+    if ((index ?? undefined) === this.cursor) return;
+    this.cursor = index ?? undefined;
+    this.requestUpdate();
   }
 }
 

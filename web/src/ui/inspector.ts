@@ -48,7 +48,7 @@ export class Inspector extends Part {
             ${known?.statistics ? statistics(known.statistics) : ''}
           `
         : html`<h2>Tensor</h2>
-            <p class="dim">Point at the picture to read it.</p>`}
+            <p class="dim">Point at the picture to read its values.</p>`}
       ${notices.length > 0
         ? html`<h2>Notices</h2>
             <ul class="notices" role="log">
@@ -102,7 +102,7 @@ function statistics(s: Statistics): TemplateResult {
       ${row('mean · std', `${formatValue(s.mean)} · ${formatValue(s.std)}`)} ${row('L2 norm', formatValue(s.l2))}
       ${row('zero', share(s.zero))}
       ${row('NaN · Inf', `${formatCount(Number(s.nan))} · ${formatCount(Number(s.inf))}`, s.nan + s.inf > 0n)}
-      ${row('values', formatCount(count))}
+      ${row('elements', formatCount(count))}
     </dl>`;
 }
 

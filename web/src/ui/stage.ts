@@ -56,14 +56,13 @@ export class Stage extends LitElement {
     this.session.addEventListener('point', () => this.drawReading());
     this.session.addEventListener('paint', seldom(33, () => this.drawReading()));
 
-    const area = (): [number, number] => [this.clientWidth, this.clientHeight];
-    let timer = 0;
+    let timer: number | undefined;
     new ResizeObserver(() => {
       this.fitPicture();
+      const pause = timer === undefined ? 0 : kResizePause; // the first size is asked for at once
       clearTimeout(timer);
-      timer = window.setTimeout(() => this.session.setArea(...area()), kResizePause);
+      timer = window.setTimeout(() => this.session.setArea(this.clientWidth, this.clientHeight), pause);
     }).observe(this);
-    this.session.setArea(...area());
     this.draw();
   }
 

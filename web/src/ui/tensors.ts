@@ -59,7 +59,7 @@ export class TensorList extends Part {
             </ul>
           </section>`,
         )}
-        ${sections.length === 0 ? html`<p class="dim">They are listed as soon as there is a picture.</p>` : ''}
+        ${sections.length === 0 ? html`<p class="dim">They are listed here when there is a picture.</p>` : ''}
         ${sections.length > 0 && found.length === 0 ? html`<p class="dim">No name has “${this.filter}” in it.</p>` : ''}
       </div>
       ${left > 0 ? html`<p class="dim">${left} more without room: a larger canvas shows them.</p>` : ''}

@@ -50,7 +50,7 @@ export function formatInterval([lo, hi]: readonly [number, number]): string {
 }
 
 export function nameOfDType(dtype: DType): string {
-  return (DType[dtype] ?? 'unknown').toLowerCase();
+  return (DType[dtype] ?? 'unknown').replace('DTYPE_', '').toLowerCase();
 }
 
 export function nameOfKind(kind: Kind): string {
