@@ -15,8 +15,12 @@ ForkGuard* first = nullptr;
 }  // namespace
 
 // The lock is held over the fork, so that the child finds a whole list and a lock it can release.
-void ForkGuard::before_fork() { mutex.lock(); }
-void ForkGuard::after_in_parent() { mutex.unlock(); }
+void ForkGuard::before_fork() {
+  mutex.lock();
+}
+void ForkGuard::after_in_parent() {
+  mutex.unlock();
+}
 void ForkGuard::after_in_child() {
   for (ForkGuard* guard = first; guard; guard = guard->next_) {
     guard->forked_.store(true, std::memory_order_relaxed);
