@@ -24,8 +24,7 @@ struct EncoderOptions {
   int height = 720;  // pixels, even
   double fps = 30;   // nominal, 0.1 … 240
   Quality quality = Quality::kExact;
-  std::string name =
-      "libx264";  // as libavcodec calls it; "null": no codec, packets of no bytes but the facts
+  std::string name = "libx264";           // as libavcodec calls it; "null": no codec, but the facts
   std::int64_t max_bit_rate = 3'000'000;  // bit/s, kSmooth
 };
 
@@ -42,8 +41,8 @@ struct StreamInfo {
   std::vector<std::uint8_t> extradata;  // avcC
 };
 
-/// UUID of the SEI message that carries a frame's facts (a serialised phosphene.v1.Facts follows
-/// it).
+/// UUID of the SEI message that carries a frame's facts: a serialised phosphene.v1.Facts follows
+/// it.
 extern const std::uint8_t kFactsUuid[16];
 
 /// Bound to the thread that made it.
@@ -51,8 +50,9 @@ class Encoder {
  public:
   virtual ~Encoder() = default;
 
-  /// One picture in, its packet out, in the same call. `facts` ride in the access unit as user-data
-  /// SEI.
+  /// One picture in, its packet out, in the same call. The picture has the size the encoder was
+  /// made for and need not outlive the call. `facts` ride in the access unit as user-data SEI. The
+  /// first packet is a keyframe, so is each asked for, and one at least every ten seconds.
   virtual Result<Packet> encode(const Picture& picture, bool keyframe,
                                 std::span<const std::uint8_t> facts) = 0;
   virtual const StreamInfo& info() const = 0;

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/log.hpp"
 #include "base/luma.hpp"
 #include "encode/libav.hpp"
 #include "encode/nal.hpp"
@@ -14,12 +15,16 @@
 namespace phosphene::encode {
 namespace {
 
-// The quantiser at which all sixteen levels and all marks survive, with room to spare
-// (docs/decisions/exact.md).
+// Bounds the error of every luma sample by 6 of the 14.6 between two levels, whatever the picture:
+// no rounding towards 0, no block dropped because its residual is small.
+// docs/decisions/0005-exact-video.md has the sum.
 constexpr int kExactQp = 13;
-// Viewers who join get a keyframe when they ask; this one is for players that seek, and for lost
-// data.
+constexpr char kExactX264[] = "deadzone-inter=6:deadzone-intra=0:dct-decimate=0:fast-pskip=0";
+
+// Whoever joins asks for a keyframe; this interval is for players that seek, and for lost data.
 constexpr double kKeyframeIntervalSeconds = 10;
+
+constexpr char kLibx264[] = "libx264";
 
 void keep(void*, std::uint8_t*) {}
 
@@ -34,9 +39,8 @@ Result<const AVCodec*> find_codec(const std::string& name) {
   const AVCodec* codec = avcodec_find_encoder_by_name(name.c_str());
   if (!codec)
     return Error{"this build of libavcodec has no encoder " + name +
-                 (name == "libx264"
-                      ? ": install an FFmpeg built with libx264 (Debian: libavcodec59)"
-                      : ": choose another, libx264 for instance")};
+                 (name == kLibx264 ? ": install an FFmpeg built with libx264 (Debian: libavcodec59)"
+                                   : ": choose another, libx264 for instance")};
   if (codec->id != AV_CODEC_ID_H264)
     return Error{"the encoder " + name + " does not make H.264: choose libx264"};
   if (!takes_yuv420p(codec))
@@ -45,32 +49,34 @@ Result<const AVCodec*> find_codec(const std::string& name) {
   return codec;
 }
 
-void set_quality(AVCodecContext& context, AVDictionary** settings, const EncoderOptions& options) {
-  const bool x264 = options.name == "libx264";
-  av_dict_set(settings, "forced-idr", "1", 0);
-  if (x264) {
-    av_dict_set(settings, "tune", "zerolatency", 0);
-  } else {  // as the encoders of graphics cards call it; others know no such setting
-    av_dict_set(settings, "zerolatency", "1", 0);
-    av_dict_set(settings, "delay", "0", 0);
-  }
+void set_libx264(AVCodecContext& context, AVDictionary** settings, const EncoderOptions& options) {
+  av_dict_set(settings, "tune", "zerolatency", 0);
   if (options.quality == Quality::kExact) {
-    if (x264) av_dict_set(settings, "preset", "ultrafast", 0);
+    av_dict_set(settings, "preset", "ultrafast", 0);
     av_dict_set_int(settings, "qp", kExactQp, 0);
-    if (!x264) context.qmin = context.qmax = kExactQp;
+    av_dict_set(settings, "x264-params", kExactX264, 0);
   } else {
-    if (x264) av_dict_set(settings, "preset", "superfast", 0);
-    if (x264) av_dict_set(settings, "crf", "20", 0);
-    if (!x264) context.bit_rate = options.max_bit_rate;
+    // The next slower preset costs half as much again and shows no more of such pictures.
+    av_dict_set(settings, "preset", "superfast", 0);
+    av_dict_set(settings, "crf", "23", 0);
     context.rc_max_rate = options.max_bit_rate;
-    context.rc_buffer_size =
-        static_cast<int>(std::min<std::int64_t>(options.max_bit_rate, INT_MAX));
+  }
+}
+
+/// As most encoders call it; avcodec_open2 leaves aside what one does not know.
+void set_other(AVCodecContext& context, AVDictionary** settings, const EncoderOptions& options) {
+  av_dict_set(settings, "zerolatency", "1", 0);
+  av_dict_set(settings, "delay", "0", 0);
+  if (options.quality == Quality::kExact) {
+    av_dict_set_int(settings, "qp", kExactQp, 0);
+    context.qmin = context.qmax = kExactQp;
+  } else {
+    context.bit_rate = context.rc_max_rate = options.max_bit_rate;
   }
 }
 
 AvCodecContext make_context(const AVCodec* codec, const EncoderOptions& options) {
   AvCodecContext context(avcodec_alloc_context3(codec));
-  if (!context) return context;
   context->width = options.width;
   context->height = options.height;
   context->framerate = frame_rate(options.fps);
@@ -88,20 +94,18 @@ AvCodecContext make_context(const AVCodec* codec, const EncoderOptions& options)
   return context;
 }
 
-/// avcC from what an encoder left in extradata, which is avcC already or an Annex B stream; empty
-/// if it is neither.
-Bytes avcc_of(ByteView extradata) {
-  if (!extradata.empty() && extradata[0] == 1) return Bytes(extradata.begin(), extradata.end());
+/// avcC from the parameter sets an encoder left in extradata; empty if they are not there.
+Bytes avcc_of(ByteView annex_b) {
   ByteView sps, pps;
-  while (const auto nal = take_from_annex_b(extradata)) {
+  while (const auto nal = take_from_annex_b(annex_b)) {
     if (type_of(*nal) == NalType::kSps && nal->size() >= 4) sps = *nal;
     if (type_of(*nal) == NalType::kPps) pps = *nal;
   }
   return sps.empty() || pps.empty() ? Bytes{} : make_avcc(sps, pps);
 }
 
-/// Appends what belongs in an MP4 sample: parameter sets are in the avcC alone, delimiters say what
-/// MP4 says itself.
+/// Appends what belongs in an MP4 sample: parameter sets are in the avcC alone, and delimiters say
+/// what MP4 says itself.
 void append_sample(Bytes& out, ByteView annex_b) {
   while (const auto nal = take_from_annex_b(annex_b)) {
     const NalType type = type_of(*nal);
@@ -174,7 +178,7 @@ class LibavEncoder final : public Encoder {
 
     // libx264 is done with a frame when the call returns, so it may read the picture where it lies.
     // Without a buffer libavcodec makes a copy first, for encoders that may read it later.
-    if (name_ == "libx264")
+    if (name_ == kLibx264)
       frame.buf[0] = av_buffer_create(frame.data[0], 1, keep, nullptr, AV_BUFFER_FLAG_READONLY);
   }
 
@@ -196,7 +200,11 @@ Result<std::unique_ptr<Encoder>> make_libav_encoder(const EncoderOptions& option
   AvCodecContext context = make_context(*codec, options);
 
   AVDictionary* settings = nullptr;
-  set_quality(*context, &settings, options);
+  av_dict_set(&settings, "forced-idr", "1", 0);
+  (options.name == kLibx264 ? set_libx264 : set_other)(*context, &settings, options);
+  // Half a second of the rate: what a keyframe may take is what a slow link must wait for.
+  context->rc_buffer_size =
+      static_cast<int>(std::min<std::int64_t>(context->rc_max_rate / 2, INT_MAX));
   take_libav_error();
   const int status = avcodec_open2(context.get(), *codec, &settings);
   av_dict_free(&settings);
@@ -205,13 +213,17 @@ Result<std::unique_ptr<Encoder>> make_libav_encoder(const EncoderOptions& option
     if (why.empty()) why = libav_text(status);
     return Error{"the encoder " + options.name + " does not open at " +
                  std::to_string(options.width) + "x" + std::to_string(options.height) + " (" + why +
-                 ")" + (options.name == "libx264" ? "" : ": choose libx264")};
+                 ")" + (options.name == kLibx264 ? "" : ": choose libx264")};
   }
   Bytes avcc = avcc_of({context->extradata, static_cast<std::size_t>(context->extradata_size)});
   if (avcc.empty())
     return Error{
         "the encoder " + options.name +
         " gives no parameter sets before the first frame, which MP4 needs: choose libx264"};
+  if (options.quality == Quality::kExact && options.name != kLibx264)
+    log(LogLevel::kWarning, "the encoder " + options.name + " works at quantiser " +
+                                std::to_string(kExactQp) +
+                                ", but only libx264 is proven to keep every level exact");
   return std::unique_ptr<Encoder>(
       std::make_unique<LibavEncoder>(options, std::move(context), std::move(avcc)));
 }
