@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -46,6 +47,16 @@ void tune_for_viewers(int fd) {
   set(fd, TCP_KEEPCNT, kKeepAliveProbes);
   set(fd, TCP_USER_TIMEOUT, kSilentMs);
   set(fd, TCP_NOTSENT_LOWAT, kNotSentBytes);
+}
+
+bool discard_input(int fd) {
+  std::array<char, 4096> bytes;
+  for (int i = 0; i < 16; ++i) {
+    const ssize_t got = recv(fd, bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (got == 0) return false;
+    if (got < 0) break;
+  }
+  return true;
 }
 
 int room_for_connections(int wanted) {

@@ -20,6 +20,7 @@ struct Socket {
   std::int64_t waiting_since_us = 0;           // for room to write; 0: not waiting
   std::unique_ptr<Conversation> conversation;  // null: has asked for nothing yet
   bool established = false;                    // may be written to
+  bool is_http = false;                        // after its request nothing is read any more
 };
 
 /// "IPv4 address" or "IPv6 /64" at the other end, as a key.
@@ -28,6 +29,9 @@ std::string peer_of(int fd);
 /// So that a peer who is gone without a word is noticed, and one who is slow is not hidden by the
 /// kernel's buffers.
 void tune_for_viewers(int fd);
+
+/// Throws away what a client sends after its request. False: it has closed its end.
+bool discard_input(int fd);
 
 /// Raises the limit of open files where it can. How many connections there is room for, at most
 /// `wanted`.

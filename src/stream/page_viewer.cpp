@@ -114,7 +114,7 @@ bool PageViewer::receive(lws* socket, std::string_view part, bool last) {
   }
   if (message.has_view()) {
     Query query(message.view().query().begin(), message.view().query().end());
-    if (monotonic_us() - changed_us_ >= kMinChangeInterval_us) {
+    if (!visible_ || monotonic_us() - changed_us_ >= kMinChangeInterval_us) {
       next_view_.reset();
       show(query);
     } else {
@@ -123,7 +123,8 @@ bool PageViewer::receive(lws* socket, std::string_view part, bool last) {
   }
   if (message.has_visibility() && message.visibility().visible() != visible_) {
     visible_ = message.visibility().visible();
-    if (view_) watch(View(*view_));
+    if (next_view_) show(*std::exchange(next_view_, std::nullopt));
+    if (view_ && visible_ != static_cast<bool>(subscription_)) watch(View(*view_));
   }
   return true;
 }

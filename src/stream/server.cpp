@@ -178,7 +178,7 @@ int Server::State::on_http(Socket& socket) {
   if (socket.conversation) return -1;  // one answer for each connection
   const Request request = read_request(socket.handle);
   socket.conversation = router.answer(request);
-  socket.established = true;
+  socket.established = socket.is_http = true;
   if (request.method.empty()) {  // a body may follow that nobody waits for
     socket.conversation->write(socket.handle);
     return -1;
@@ -238,7 +238,12 @@ void Server::State::tick() {
     if (!socket->conversation) continue;
     socket->conversation->tick();
     if (socket->conversation->has_news()) want_room(*socket);
-    if (socket->waiting_since_us != 0 && now - socket->waiting_since_us > kMaxStall_us) {
+    // libwebsockets does not read from an HTTP client while it is being answered, and so would neither see it go nor
+    // stop waking up for what it sends.
+    const bool is_idle = socket->waiting_since_us == 0;
+    if (is_idle && socket->is_http && !discard_input(lws_get_socket_fd(socket->handle))) {
+      lws_set_timeout(socket->handle, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
+    } else if (!is_idle && now - socket->waiting_since_us > kMaxStall_us) {
       hall.metrics.refuse(Refused::kStalled, "A viewer was dropped: it took nothing for 30 s.");
       socket->waiting_since_us = now;
       lws_set_timeout(socket->handle, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
