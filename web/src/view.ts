@@ -19,22 +19,22 @@ export const kModes: readonly Choice[] = [
 /** The first value of each is the default and is left out of queries. */
 export const kOptions: Readonly<Record<'scope' | 'shape' | 'range' | 'pooling' | 'quality', readonly Choice[]>> = {
   scope: [
-    { value: 'layer', label: 'per layer', hint: 'Each tensor has its own range' },
-    { value: 'network', label: 'whole network', hint: 'One range for all tensors' },
+    { value: 'layer', label: 'layer', hint: 'Each tensor has its own range' },
+    { value: 'network', label: 'network', hint: 'One range for all tensors' },
   ],
   shape: [
     { value: 'default', label: 'automatic', hint: 'What shows most in this mode' },
     { value: 'linear', label: 'linear' },
     { value: 'symmetric', label: 'symmetric', hint: 'Zero is the middle grey' },
-    { value: 'log', label: 'logarithmic', hint: 'Of the magnitude, four decades below the top' },
+    { value: 'log', label: 'log', hint: 'Of the magnitude, four decades below the top' },
   ],
   range: [
     { value: 'steady', label: 'steady', hint: 'Widens at once, narrows slowly' },
-    { value: 'frame', label: 'each frame’s own' },
+    { value: 'frame', label: 'each frame', hint: 'Each frame’s own, from its smallest to its largest value' },
   ],
   pooling: [
-    { value: 'rms', label: 'root mean square', hint: 'Where a pixel stands for several values' },
-    { value: 'extreme', label: 'largest magnitude', hint: 'Where a pixel stands for several values' },
+    { value: 'rms', label: 'rms', hint: 'Root mean square, where a pixel stands for several values' },
+    { value: 'extreme', label: 'largest', hint: 'The largest magnitude with its sign, where a pixel stands for several values' },
   ],
   quality: [
     { value: 'exact', label: 'exact', hint: 'Every level arrives as it was' },

@@ -53,7 +53,7 @@ export class ModeSelector extends Part {
 }
 
 const kOptionLabels: Readonly<Record<Option, string>> = {
-  scope: 'range',
+  scope: 'range of',
   range: 'over time',
   shape: 'scale',
   pooling: 'pooling',
@@ -70,7 +70,7 @@ export class ScalingOptions extends Part {
     const choices = kOptions[key];
     const value = session.view[key] ?? choices[0]!.value;
     // A fixed range comes from the URL alone: range=-1,1.
-    const all = choices.some((choice) => choice.value === value) ? choices : [...choices, { value, label: value }];
+    const all = choices.some((choice) => choice.value === value) ? choices : [...choices, { value, label: `fixed ${value}` }];
     return html`<label class="choice" title=${all.find((choice) => choice.value === value)?.hint ?? ''}>
       <span>${kOptionLabels[key]}</span>
       <select @change=${(event: Event) => session.set(key, (event.target as HTMLSelectElement).value)}>

@@ -16,13 +16,13 @@ export class Numbers extends Part {
     const live = session.layout !== undefined;
     return html`
       ${step === undefined ? '' : number('step', formatCount(step), 'Training step of the picture that is shown')}
-      ${progress && progress.stepsPerSecond > 0
-        ? number('steps/s', progress.stepsPerSecond >= 10 ? formatCount(progress.stepsPerSecond) : progress.stepsPerSecond.toPrecision(2), 'Training steps a second')
-        : ''}
       ${live ? number('fps', String(session.paints.length), 'Frames shown in the last second') : ''}
       ${live ? number('ms behind', String(Math.round(session.lag * 1000)), 'Between what is shown and the newest frame that arrived') : ''}
       ${cost ? number('hook', formatShare(cost), 'Part of the training thread’s time that the hook takes') : ''}
       ${dropped ? number('dropped', formatCount(dropped), 'Frames that the hook left out, so as not to slow training down') : ''}
+      ${progress && progress.stepsPerSecond > 0
+        ? number('steps/s', progress.stepsPerSecond >= 10 ? formatCount(progress.stepsPerSecond) : progress.stepsPerSecond.toPrecision(2), 'Training steps a second')
+        : ''}
     `;
   }
 }

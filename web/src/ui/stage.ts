@@ -80,8 +80,8 @@ export class Stage extends LitElement {
     this.find('.picture').classList.toggle('empty', !layout);
     this.find('.picture').classList.toggle('stale', status.tone !== 'live');
     const message = this.find('.message');
-    message.hidden = !!layout && status.text !== 'click to play';
-    message.className = `message ${status.tone}`;
+    message.hidden = !!layout && !status.detail;
+    message.className = `message ${status.tone} ${layout ? 'strip' : ''}`;
     this.find('.message p').textContent = status.detail || `${status.text} …`;
     this.find('.message button').hidden = status.text !== 'click to play';
     this.drawReading();
