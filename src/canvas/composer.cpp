@@ -87,7 +87,7 @@ void paint(const Block& block, const TileOrder& order, const std::uint8_t* cells
   }
 }
 
-/// Calls with (x, y, width, height) of the 2×2 blocks that a rectangle touches.
+/// The 2×2 blocks that a rectangle touches.
 Rect halved(const Rect& rect) {
   const int right = (rect.x + rect.width + 1) / 2, bottom = (rect.y + rect.height + 1) / 2;
   return {rect.x / 2, rect.y / 2, right - rect.x / 2, bottom - rect.y / 2};
@@ -104,37 +104,30 @@ struct Composer::State {
 
   int width = 0, height = 0;
   std::vector<Drawn> sections;
-  std::vector<std::uint8_t> luma, cr, cells, scratch, marks;
+  std::vector<std::uint8_t> luma, cr;
+  std::vector<std::uint8_t> marks;  // Cr of every pixel, from the first mark on
+  std::vector<std::uint8_t> cells, scratch;
 
   Plane luma_plane() { return {luma.data(), static_cast<std::size_t>(width)}; }
   Plane cr_plane() { return {cr.data(), static_cast<std::size_t>(width / 2)}; }
-
-  void clear_chroma(const Drawn& section) {
-    for (const Block& block : section.blocks) {
-      const Rect half = halved(block.rect);
-      for (int y = half.y; y < half.y + half.height; ++y)
-        std::memset(cr_plane().at(half.x, y), kChromaNeutral, static_cast<std::size_t>(half.width));
-    }
-  }
 
   /// Tints every 2×2 block that a marked cell touches; a NaN is stronger than an infinity.
   void tint(const Drawn& section, std::span<const MarkRun> runs) {
     std::ranges::fill(cells, kChromaNeutral);
     for (const MarkRun& run : runs) {
-      if (run.mark == Mark::kAbsent || run.mark == Mark::kNone) continue;
-      std::fill_n(cells.begin() + run.begin, run.length, run.mark == Mark::kNaN ? kCrNaN : kCrInf);
+      if (run.mark == Mark::kNaN) std::fill_n(cells.begin() + run.begin, run.length, kCrNaN);
+      if (run.mark == Mark::kInf) std::fill_n(cells.begin() + run.begin, run.length, kCrInf);
     }
-    marks.assign(luma.size(), kChromaNeutral);
+    marks.resize(luma.size(), kChromaNeutral);
     const Plane full{marks.data(), static_cast<std::size_t>(width)};
     for (const Block& block : section.blocks) {
       paint(block, section.order, cells.data(), full, scratch);
-      const Rect& rect = block.rect;
-      for (int y = rect.y; y < rect.y + rect.height; ++y) {
-        for (int x = rect.x; x < rect.x + rect.width; ++x) {
-          const std::uint8_t mark = *full.at(x, y);
-          if (mark == kChromaNeutral) continue;
-          std::uint8_t& tinted = *cr_plane().at(x / 2, y / 2);
-          if (tinted != kCrNaN) tinted = mark;
+      const Rect half = halved(block.rect);
+      for (int y = half.y; y < half.y + half.height; ++y) {
+        for (int x = half.x; x < half.x + half.width; ++x) {
+          const std::uint8_t *above = full.at(2 * x, 2 * y), *below = full.at(2 * x, 2 * y + 1);
+          const auto [least, most] = std::minmax({above[0], above[1], below[0], below[1]});
+          *cr_plane().at(x, y) = most > kChromaNeutral ? most : least;
         }
       }
     }
@@ -179,8 +172,7 @@ bool Composer::draw(std::size_t section, const Tile& tile) {
   }
   for (const Block& block : drawn.blocks)
     paint(block, drawn.order, state.cells.data(), state.luma_plane(), state.scratch);
-  if (drawn.marked) state.clear_chroma(drawn);
-  if (tinted) state.tint(drawn, tile.marks);
+  if (tinted || drawn.marked) state.tint(drawn, tile.marks);
   drawn.marked = tinted;
   return true;
 }

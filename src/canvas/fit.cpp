@@ -11,10 +11,19 @@ namespace {
 constexpr int kMostBands = 8;
 constexpr int kMostKernelBands =
     64;  // of kernels with a single input, which have no rows to keep together
-constexpr int kMostAspect = 4;       // of a cell
-constexpr double kMatrixAspect = 6;  // beyond it a matrix may be transposed or folded
-constexpr int kBandGap = 2;          // pixels
-constexpr int kAttachedGap = 2;      // above an attached row; 1 where the weight has an odd side
+constexpr int kMostAspect = 4;        // of a cell
+constexpr int kMostKernelAspect = 2;  // of a kernel's or a map's cell
+constexpr double kMatrixAspect = 6;   // beyond it a matrix may be transposed or folded
+constexpr int kBandGap = 2;           // pixels
+constexpr int kRowGap = 2;            // above an attached row; none in low sections
+constexpr int kLow = 40;              // pixels: sections below it are low
+constexpr int kThickest = 16;         // pixels of an attached row
+
+// What makes a picture harder to read, as parts of its area.
+constexpr double kFoldCost = 0.04, kTransposeCost = 0.02, kNoRowsCost = 0.1, kNoGapCost = 0.06;
+constexpr double kPooledUnitCost =
+    0.1;  // a side of kernels or maps pooled, apart from the other side
+constexpr double kPooledWideCost = 0.1;  // one axis pooled, the other enlarged
 
 constexpr int even(int pixels) {
   return pixels & ~1;
@@ -26,9 +35,37 @@ constexpr std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) {
   return (a + b - 1) / b;
 }
 
+/// Where attached rows begin below a weight: on an even coordinate, one dark pixel being enough for
+/// a gap.
+constexpr int start_of_rows(int pixels, int gap) {
+  return gap == 0 ? even_up(pixels) : even_up(pixels + 1);
+}
+
 /// Dark pixels between units whose cells have `scale` pixels.
 constexpr std::uint32_t gap_of(std::uint64_t scale) {
   return scale < 4 ? 1 : 2;
+}
+
+/// Fewer cells than elements. Each unit gets the same number of cells where that leaves little room
+/// unused.
+AxisFit fit_pooled(std::uint64_t elements, std::uint64_t unit, int pixels) {
+  const auto made = [&](std::uint64_t used, std::uint64_t cells, std::uint64_t group,
+                        std::uint32_t gap) {
+    return AxisFit{static_cast<int>(used), static_cast<std::uint32_t>(cells),
+                   static_cast<std::uint32_t>(group), gap,
+                   static_cast<double>(cells) / static_cast<double>(elements)};
+  };
+  const auto room = static_cast<std::uint64_t>(pixels);
+  const std::uint64_t groups = elements / unit;
+  if (unit > 1 && groups > 1 && groups <= room) {
+    const std::uint64_t apart = std::min((room + 1) / groups - 1, unit);
+    if (apart >= 4 && (groups * (apart + 1) - 1) * 8 >= room * 7)
+      return made(groups * (apart + 1) - 1, groups * apart, apart, 1);
+    const std::uint64_t together = room / groups;
+    if (groups * together * 8 >= room * 7)
+      return made(groups * together, groups * together, groups * together, 0);
+  }
+  return made(room, room, room, 0);
 }
 
 /// Fits `elements` in units of `unit` on at most `pixels`, a cell at most `most` pixels long.
@@ -36,8 +73,7 @@ AxisFit fit_axis(std::uint64_t elements, std::uint64_t unit, int pixels, int mos
   const auto room = static_cast<std::uint64_t>(pixels);
   if (pixels <= 0) return {};
   if (elements > room) {
-    const auto cells = static_cast<std::uint32_t>(room);
-    return {pixels, cells, cells, 0, static_cast<double>(room) / static_cast<double>(elements)};
+    return fit_pooled(elements, unit, pixels);
   }
   const auto cells = static_cast<std::uint32_t>(elements);
   const std::uint64_t groups = elements / unit;
@@ -63,9 +99,10 @@ AxisFit fit_axis(std::uint64_t elements, std::uint64_t unit, int pixels, int mos
 std::pair<AxisFit, AxisFit> fit_axes(std::uint64_t u, std::uint64_t unit_u, int room_u,
                                      std::uint64_t v, std::uint64_t unit_v, int room_v) {
   constexpr int kAny = kMaxSide;
+  const int most = unit_u > 1 && unit_v > 1 ? kMostKernelAspect : kMostAspect;
   AxisFit fit_u = fit_axis(u, unit_u, room_u, kAny), fit_v = fit_axis(v, unit_v, room_v, kAny);
-  const auto longest = [](const AxisFit& other) {
-    return kMostAspect * std::max(1, static_cast<int>(other.scale));
+  const auto longest = [most](const AxisFit& other) {
+    return most * std::max(1, static_cast<int>(other.scale));
   };
   if (fit_u.scale > longest(fit_v)) fit_u = fit_axis(u, unit_u, room_u, longest(fit_v));
   if (fit_v.scale > longest(fit_u)) fit_v = fit_axis(v, unit_v, room_v, longest(fit_u));
@@ -86,6 +123,30 @@ double height_of_row(const Form& form, std::uint64_t rows, double wide, int room
   if (form.unit_u > 1 && rows > 1) return wide < 0.75 ? wide : std::max(1.0, std::floor(wide));
   const double all = room / static_cast<double>(form.v);
   return std::floor(std::clamp(all, std::max(1.0, wide / 2), std::max(1.0, wide * kMostAspect)));
+}
+
+/// How well a fit can be read, at most 1.
+double quality_of(const Form& form, const Fit& fit) {
+  double quality = 1;
+  const double aspect = std::max(fit.u.scale / fit.v.scale, fit.v.scale / fit.u.scale);
+  const auto beyond = [](double ratio, double bound) {
+    return std::max(0.0, std::log2(ratio / bound));
+  };
+  if (form.unit_u > 1 && form.unit_v > 1) {
+    quality -= std::min(0.4, 0.15 * beyond(aspect, 1.3));
+    if (fit.u.scale >= 1 && fit.v.scale >= 1 && fit.u.gap + fit.v.gap == 0) quality -= kNoGapCost;
+    quality -= kPooledUnitCost * ((fit.u.scale < 1) + (fit.v.scale < 1));
+  } else {
+    quality -= std::min(0.2, 0.04 * beyond(aspect, 4));
+    if (std::min(fit.u.scale, fit.v.scale) < 1 && std::max(fit.u.scale, fit.v.scale) >= 2)
+      quality -= kPooledWideCost;
+  }
+  const double width = fit.width, height = fit.height;
+  quality -= 0.05 * beyond(std::max(width / height, height / width), 2);
+  if (fit.bands > 1) quality -= kFoldCost;
+  if (fit.transposed) quality -= kTransposeCost;
+  if (form.attached > fit.rows) quality -= kNoRowsCost;
+  return std::max(quality, 0.2);
 }
 
 /// One way of showing a form: orientation and fold are given, the rest follows.
@@ -123,11 +184,12 @@ void Attempt::try_bands(bool transposed, bool folds_u, std::uint64_t bands) {
   found.folds_u = folds_u;
   found.bands = n;
 
-  // Attached rows take 2–6 pixels each, unless they would take more than a third.
-  const int base = std::clamp(even(room_v / 40), 2, 6);
-  int reserved = form.attached * (kAttachedGap + base);
-  const bool has_rows = form.attached > 0 && reserved * 3 <= room_v;
-  if (!has_rows) reserved = 0;
+  // Attached rows take 2–6 pixels each, unless that would be more than a third.
+  const bool low = room_v < kLow;
+  const int row_gap = low ? 0 : kRowGap;
+  const int thinnest = low ? 2 : std::clamp(even(room_v / 20 / std::max(1, form.attached)), 2, 6);
+  int reserved = form.attached * (row_gap + thinnest);
+  if (reserved * 3 > room_v) reserved = 0;
 
   std::uint64_t band_u = form.u, band_v = form.v;
   (folds_u ? band_u : band_v) = n == 1 ? folded : units_a_band * folded_unit;
@@ -155,13 +217,21 @@ void Attempt::try_bands(bool transposed, bool folds_u, std::uint64_t bands) {
   if (n > 1 && pooled && folds_u && form.attached > 0 && units % bands != 0) return;
 
   int pixels_v = found.v.pixels;
-  if (has_rows) {
-    const int start = even_up(found.v.pixels + 1);
-    const int pitch = (room_v - start + kAttachedGap) / form.attached;
-    const int most = std::max(base, even(room_v / 10 / form.attached));
-    found.thickness = std::clamp(even(pitch - kAttachedGap), 0, most);
-    if (found.thickness < 2) return;
-    pixels_v = start + form.attached * (found.thickness + kAttachedGap) - kAttachedGap;
+  if (reserved > 0) {
+    // Two pixels at a time, as there is room: thicker, up to a tenth of the section, a quarter of a
+    // low one.
+    const int start = start_of_rows(found.v.pixels, row_gap);
+    const int room = room_v - start - (form.attached - 1) * row_gap;
+    const int most =
+        low ? room_v / 4
+            : std::max(form.attached * thinnest, std::min(room_v / 10, form.attached * kThickest));
+    const int steps = std::min(room, most) / 2;
+    if (steps < form.attached) return;
+    found.rows = form.attached;
+    found.row_gap = row_gap;
+    found.thickness = steps / form.attached * 2;
+    found.thicker = steps % form.attached;
+    pixels_v = start + steps * 2 + (form.attached - 1) * row_gap;
   }
   const int pixels_u = found.u.pixels;
   const int used_u = folds_u ? pixels_u : n * (even_up(pixels_u) + band_gap) - band_gap;
@@ -174,19 +244,10 @@ void Attempt::try_bands(bool transposed, bool folds_u, std::uint64_t bands) {
   if (n > 1 && !pooled)
     bands_filled = static_cast<double>(folded) / static_cast<double>(folds_u ? band_u : band_v);
   const double rows_u = folds_u ? bands_filled * pixels_u : pixels_u;
-  found.covered =
-      bands_filled * pixels_u * found.v.pixels + rows_u * form.attached * found.thickness;
+  found.covered = bands_filled * pixels_u * found.v.pixels +
+                  rows_u * (found.rows * found.thickness + 2 * found.thicker);
 
-  double quality = 1;
-  if (form.unit_u > 1 && form.unit_v > 1) {
-    const double aspect = std::max(found.u.scale / found.v.scale, found.v.scale / found.u.scale);
-    if (aspect > 1.5) quality -= std::min(0.5, 0.12 * std::log2(aspect / 1.5));
-    if (found.u.scale >= 1 && found.v.scale >= 1 && found.u.gap + found.v.gap == 0) quality -= 0.04;
-  }
-  if (n > 1) quality -= 0.02;
-  if (transposed) quality -= 0.02;
-  if (form.attached > 0 && !has_rows) quality -= 0.1;
-  found.value = found.covered * quality;
+  found.value = found.covered * quality_of(form, found);
   keep(found);
 }
 
@@ -274,7 +335,7 @@ Fit fit(const Form& form, int width, int height) {
 
 Placement place(const Form& form, const Fit& fit, int x, int y) {
   Placement placement;
-  placement.attached.resize(fit.thickness > 0 ? form.attached : 0);
+  placement.attached.resize(fit.rows);
   const bool transposed = fit.transposed;
   const auto block = [&](int at_u, int at_v, int pixels_u, int pixels_v, const Span& u,
                          const Span& v) {
@@ -309,10 +370,10 @@ Placement place(const Form& form, const Fit& fit, int x, int y) {
       static_cast<std::uint32_t>(std::min<std::uint64_t>(form.u / form.unit_u, placement.u_cells));
   placement.attached_cells = outputs;
 
-  const int row_pitch = fit.thickness + kAttachedGap;
-  const int rows_start = even_up(fit.v.pixels + 1);
-  const int pixels_v =
-      fit.thickness > 0 ? rows_start + form.attached * row_pitch - kAttachedGap : fit.v.pixels;
+  const int rows_start = start_of_rows(fit.v.pixels, fit.row_gap);
+  const int pixels_v = fit.rows == 0 ? fit.v.pixels
+                                     : rows_start + fit.rows * (fit.thickness + fit.row_gap) -
+                                           fit.row_gap + 2 * fit.thicker;
   const int band_gap = kBandGap + (fit.folds_u && form.attached > 0 ? 2 : 0);
   const int band_pitch = even_up(fit.folds_u ? pixels_v : fit.u.pixels) + band_gap;
 
@@ -346,10 +407,13 @@ Placement place(const Form& form, const Fit& fit, int x, int y) {
     row.end =
         static_cast<std::uint32_t>(static_cast<std::uint64_t>(u.end) * outputs / placement.u_cells);
     row.group = u.gap > 0 ? 1 : row.end - row.begin;
-    for (std::size_t i = 0; i < placement.attached.size(); ++i)
-      placement.attached[i].push_back(
-          block(at_u, at_v + even_up(along_v + 1) + static_cast<int>(i) * row_pitch, along_u,
-                fit.thickness, row, Span{0, 1, 1, 0}));
+    int row_at = at_v + start_of_rows(along_v, fit.row_gap);
+    for (int i = 0; i < fit.rows; ++i) {
+      const int thickness = fit.thickness + (i < fit.thicker ? 2 : 0);
+      placement.attached[static_cast<std::size_t>(i)].push_back(
+          block(at_u, row_at, along_u, thickness, row, Span{0, 1, 1, 0}));
+      row_at += thickness + fit.row_gap;
+    }
   }
   return placement;
 }

@@ -38,7 +38,10 @@ struct Fit {
   bool folds_u = false;        // the bands follow one another along v, each with a part of u
   std::uint64_t examples = 1;  // shown
   AxisFit u, v;                // of a whole band
-  int thickness = 0;           // of an attached row; 0: left out
+  int rows = 0;                // attached rows shown
+  int thickness = 0;           // of each, pixels
+  int thicker = 0;             // so many of them, the first ones, are two pixels thicker
+  int row_gap = 0;             // above each
   double covered = 0;          // pixels of the blocks
   double value = 0;            // covered, less what makes the picture harder to read
 };

@@ -15,7 +15,8 @@ namespace {
 constexpr double kLeastArea =
     24 * 24;  // pixels that the smallest section asks for, where there is room
 constexpr double kSmallestPitch = 6 * 6;  // pixels a section: more sections than that are left out
-constexpr int kCharWidth = 7;             // of a label's letters, pixels
+constexpr double kKernelWeight = 2;  // how much more area kernels ask for, so that they can be seen
+constexpr int kCharWidth = 7;        // of a label's letters, pixels
 
 /// A tensor that has its own section, with those that lie along it.
 struct Host {
@@ -73,7 +74,9 @@ std::string label_of(const Tensor& tensor, int width) {
   for (const std::uint64_t size : tensor.shape)
     shape += (shape.empty() ? " " : "×") + std::to_string(size);
   if (characters(tensor.name + shape) <= most) return tensor.name + shape;
-  return shortened(tensor.name, most);
+  std::string_view name = tensor.name;
+  if (characters(tensor.name) > most && name.ends_with(".weight")) name.remove_suffix(7);
+  return shortened(std::string(name), most);
 }
 
 class Builder {
@@ -167,7 +170,9 @@ class Builder {
     const int height = options_.height - kMarginHeight;
     const double canvas = static_cast<double>(options_.width) * height;
     const auto weight = [](const Host& host) {
-      return std::sqrt(static_cast<double>(host.reading.elements));
+      const Reading& reading = host.reading;
+      const bool kernels = reading.examples == 1 && reading.x.unit > 1 && reading.y.unit > 1;
+      return std::sqrt(static_cast<double>(reading.elements)) * (kernels ? kKernelWeight : 1);
     };
     // More than the canvas can hold: the largest stay.
     const auto most = static_cast<std::size_t>(canvas / kSmallestPitch);

@@ -9,11 +9,13 @@
 namespace phosphene::canvas {
 namespace {
 
-constexpr std::size_t kMostStacked = 3;  // sections one above the other in a strip
-constexpr std::size_t kSearched =
-    64;                            // networks up to so many sections get a local search over breaks
-constexpr int kLabelledRun = 200;  // low strips share a label over about so many pixels
+constexpr std::size_t kMostStacked = 4;  // sections one above the other in a strip
+constexpr std::size_t kSearched = 64;  // sections: networks up to it get a local search over breaks
+constexpr int kLabelledRun = 300;      // pixels over which low strips share a label, about
+constexpr int kLeastColumn = 16;       // pixels that the smallest section gets, where there is room
 constexpr double kLeastShare = 0.5, kMostShare = 3;  // of an area's target
+constexpr double kHoleCost = 0.5;    // of a column's unused end, as a part of its area
+constexpr double kStackCost = 0.02;  // of sections in stacks
 
 constexpr int even(int pixels) {
   return pixels & ~1;
@@ -26,6 +28,7 @@ constexpr int even_up(int pixels) {
 struct Part {
   double weight = 1;
   std::uint64_t alike = 0;  // equal parts get equal sizes
+  int least = 0;            // size
   int size = 0;             // offered
   int used = 0;             // of it
 };
@@ -34,15 +37,30 @@ struct Part {
 /// parts equally. used(i, size) says how many of `size` pixels part i fills.
 template <typename Used>
 void share(int total, std::vector<Part>& parts, double weights, Used used) {
+  // Parts whose share would be less than the least they need get that; the others share the rest.
+  double free_weights = weights, free_total = total;
+  for (bool found = true; found;) {
+    found = false;
+    for (Part& part : parts) {
+      if (part.size > 0 || free_total * part.weight / free_weights >= part.least) continue;
+      part.size = part.least;
+      free_total -= part.least;
+      free_weights -= part.weight;
+      found = true;
+    }
+  }
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    parts[i].size = even(static_cast<int>(total * parts[i].weight / weights));
+    if (parts[i].size == 0)
+      parts[i].size = even(static_cast<int>(free_total * parts[i].weight / free_weights));
     parts[i].used = used(i, parts[i].size);
   }
   const auto slack = [&] {
     return std::accumulate(parts.begin(), parts.end(), total,
                            [](int left, const Part& part) { return left - even_up(part.used); });
   };
-  const auto limit = [&](const Part& part) { return kMostShare * total * part.weight / weights; };
+  const auto limit = [&](const Part& part) {
+    return std::max<double>(part.least, kMostShare * total * part.weight / weights);
+  };
   for (int round = 0; round < 3; ++round) {
     const int left = slack();
     double growing = 0;
@@ -74,6 +92,16 @@ void share(int total, std::vector<Part>& parts, double weights, Used used) {
       part.size = size;
       part.used = found;
     }
+  }
+  // The last pixels, too few for all, go to whoever comes first.
+  for (std::size_t i = 0; i < parts.size() && slack() >= 2; ++i) {
+    Part& part = parts[i];
+    const int size = even_up(part.used) + 2;
+    if (size <= part.size || size > limit(part)) continue;
+    const int found = used(i, size);
+    if (found <= part.used) continue;
+    part.size = size;
+    part.used = found;
   }
 }
 
@@ -166,20 +194,20 @@ class Arranger {
       const Fit& found = fit_of(begin, width, height);
       return {found.width, found.height, value_of(begin, found), {}};
     }
+    const int total = height - static_cast<int>(end - begin - 1) * kLabelHeight;
+    if (total < static_cast<int>(end - begin) * kLowStrip) return {0, 0, -1e18, {}};
     ColumnFit column;
     column.height = -kLabelHeight;
     for (std::size_t i = begin; i < end; ++i)
-      column.stacked.push_back({items_[i].weight, alike_[i]});
-    const int total = height - static_cast<int>(end - begin - 1) * kLabelHeight;
+      column.stacked.push_back({items_[i].weight, alike_[i], kLowStrip});
     share(total, column.stacked, weight(begin, end),
           [&](std::size_t i, int size) { return fit_of(begin + i, width, size).height; });
     for (std::size_t i = begin; i < end; ++i) {
       const Part& part = column.stacked[i - begin];
-      if (part.size < kLowStrip) return {0, 0, -1e18, {}};
       const Fit& found = fit_of(i, width, part.size);
       column.width = std::max(column.width, found.width);
       column.height += even_up(found.height) + kLabelHeight;
-      column.value += value_of(i, found) * 0.98;
+      column.value += value_of(i, found) * (1 - kStackCost);
     }
     return column;
   }
@@ -189,8 +217,12 @@ class Arranger {
     const int gap = height < kLowStrip ? 2 : kSectionGap;
     const bool stacks =
         labels_ && height >= 2 * kLowStrip + kLabelHeight && end - begin <= kSearched;
+    const int least = std::min(kLeastColumn, even(width_ / 2 / static_cast<int>(end - begin)));
     const auto offered = [&](std::size_t b, std::size_t e) {
-      return even(static_cast<int>((width_ + gap) * weight(b, e) / weights)) - gap;
+      return std::max(least, even(static_cast<int>((width_ + gap) * weight(b, e) / weights)) - gap);
+    };
+    const auto value_in = [&](const ColumnFit& column) {
+      return column.value - kHoleCost * column.width * (height - column.height);
     };
     // The best columns for all items before i, each column as wide as its target.
     std::vector<double> best(end - begin + 1, -1e18);
@@ -198,7 +230,7 @@ class Arranger {
     best[0] = 0;
     for (std::size_t i = begin; i < end; ++i) {
       for (std::size_t j = i + 1; j <= std::min(end, i + (stacks ? kMostStacked : 1)); ++j) {
-        const double value = best[i - begin] + fit_column(i, j, offered(i, j), height).value;
+        const double value = best[i - begin] + value_in(fit_column(i, j, offered(i, j), height));
         if (value <= best[j - begin]) continue;
         best[j - begin] = value;
         last[j - begin] = i;
@@ -214,7 +246,7 @@ class Arranger {
       std::uint64_t alike = 0;
       for (std::size_t i = column.begin; i < column.end; ++i)
         alike = alike * 1'000'003 + alike_[i] + 1;
-      parts.push_back({weight(column.begin, column.end), alike});
+      parts.push_back({weight(column.begin, column.end), alike, least + gap});
     }
     // Each part with the gap behind it.
     share(width_ + gap, parts, weights, [&](std::size_t i, int size) {
@@ -226,7 +258,7 @@ class Arranger {
       Column& column = strip.columns[i];
       column.width = parts[i].size - gap;
       const ColumnFit found = fit_column(column.begin, column.end, column.width, height);
-      strip.value += found.value;
+      strip.value += value_in(found);
       strip.height = std::max(strip.height, found.height);
     }
     return strip;
@@ -250,7 +282,7 @@ class Arranger {
       const bool again = s > 0 && begins_like(strips[s].begin, strips[s].end, strips[s - 1].begin,
                                               strips[s - 1].end);
       weights[s] = again ? weights[s - 1] : weight(strips[s].begin, strips[s].end);
-      strips[s].label_height = labels_ ? kLabelHeight : 0;
+      strips[s].label_height = labels_ && s == 0 ? kLabelHeight : 0;
       sum += weights[s];
     }
     const auto gap_above = [&](std::size_t s) {
@@ -263,23 +295,27 @@ class Arranger {
     for (int round = 0; round < 3; ++round) {  // heights decide labels, which decide heights
       room = height_;
       for (std::size_t s = 0; s < n; ++s) room -= above(s);
-      int run = 0;
+      room = std::max(room, 0);
+      int run = kLabelledRun;
       for (std::size_t s = 0; s < n; ++s) {
         strips[s].height = even(static_cast<int>(room * weights[s] / sum));
         const bool low = strips[s].height < kLowStrip;
-        const bool shares = low && run > 0 && run < kLabelledRun;
-        run = low ? (shares ? run : 0) + strips[s].height + 2 : 0;
+        const bool shares = low && run < kLabelledRun;
+        run = (shares ? run : 0) + strips[s].height + 2;
+        if (!low) run = kLabelledRun;
         strips[s].label_height = labels_ && !shares ? kLabelHeight : 0;
       }
     }
     room = height_;
     for (std::size_t s = 0; s < n; ++s) room -= above(s);
+    if (room < 2 * static_cast<int>(n)) return -1e18;
 
     std::vector<StripFit> fits(n);
     std::vector<Part> parts;
+    const int least = even(std::min(room / 2 / static_cast<int>(n), kLowStrip));
     for (std::size_t s = 0; s < n; ++s) {
       const bool again = s > 0 && weights[s] == weights[s - 1];
-      parts.push_back({weights[s], again ? parts.back().alike : s});
+      parts.push_back({weights[s], again ? parts.back().alike : s, least});
     }
     share(room, parts, sum, [&](std::size_t s, int size) {
       if (size <= 0) return 0;
