@@ -22,18 +22,6 @@ void read_as(const void* data, std::int64_t offset, std::int64_t stride, std::si
   }
 }
 
-void read_float32(const void* data, std::int64_t offset, std::int64_t stride, std::size_t n,
-                  float* out) {
-  const float* from = static_cast<const float*>(data) + offset;
-  if (stride == 1) {
-    std::copy_n(from, n, out);
-  } else if (stride == 0) {
-    std::fill_n(out, n, *from);
-  } else {
-    kernels().gather(from, stride, n, out);
-  }
-}
-
 void read_levels4(const void* data, std::int64_t offset, std::int64_t stride, std::size_t n,
                   float* out) {
   const auto* bytes = static_cast<const std::uint8_t*>(data);
@@ -61,7 +49,7 @@ void read_elements(const TensorView& view, std::int64_t offset, std::int64_t str
   } else {
     switch (view.dtype) {
       case DType::kFloat32:
-        return read_float32(view.data, offset, stride, n, out);
+        return read_as<float>(view.data, offset, stride, n, out, cast);
       case DType::kFloat16:
         if (stride == 1) return kernels().from_float16(halves + offset, n, out);
         return read_as<std::uint16_t>(view.data, offset, stride, n, out, float_from_float16);

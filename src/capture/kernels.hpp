@@ -17,13 +17,15 @@ struct Seen {
   bool finite;
 };
 
-/// What one row of a pooled tile's cells is made from: `rows` contiguous runs of float32.
+/// What one row of a pooled tile's narrow cells is made from.
 struct PooledRow {
-  const float* const* rows;  // the outer elements of the cell, in order
+  const float* const* rows;  // the outer elements of the cells, in order; each `length` floats
   std::size_t row_count;
+  std::int32_t length;
   const std::int32_t* begins;  // one a cell, into each row
   const std::int32_t* widths;  // one a cell, 1 … 4
-  const double* reciprocals;   // one a cell: 1/(width·row_count)
+  std::int32_t widest;
+  const double* reciprocals;  // one a cell: 1/(width·row_count)
   std::size_t cells;
 };
 
@@ -36,8 +38,6 @@ struct Kernels {
   Seen (*survey)(const float* x, std::size_t n, std::uint64_t* zeros, double* sum);
   /// For statistics: Σ(x − around)² is added to *squares, Σx² to *norm.
   void (*deviations)(const float* x, std::size_t n, double around, double* squares, double* norm);
-  /// y[i] = a[i·stride], in float32.
-  void (*gather)(const float* a, std::ptrdiff_t stride, std::size_t n, float* y);
   void (*from_float16)(const std::uint16_t* a, std::size_t n, float* y);
   void (*from_bfloat16)(const std::uint16_t* a, std::size_t n, float* y);
   /// sums[i] = x[i]², or += where not `first`, in float64.

@@ -4,10 +4,14 @@
 
 #include "capture/kernels.hpp"
 
+// Left to its own measure, the compiler keeps the vectors of a loop in memory.
+#define INLINE __attribute__((always_inline)) inline
+
 namespace phosphene::capture {
 namespace {
 
-constexpr std::size_t kBlock = 64;  // floats whose levels fill one vector
+constexpr std::size_t kBlock = 64;       // floats whose levels fill one vector
+constexpr std::uintptr_t kAhead = 4096;  // bytes; from 2048 to 8192 all the same
 
 // ---------------------------------------------------------------- what was seen
 
@@ -16,7 +20,7 @@ struct Watch {
   __m256 max = _mm256_set1_ps(-__builtin_inff());
   __m256 poison = _mm256_setzero_ps();  // y·0 summed: NaN as soon as any y is NaN or ±Inf
 
-  void add(__m256 y) {
+  INLINE void add(__m256 y) {
     min = _mm256_min_ps(min, y);
     max = _mm256_max_ps(max, y);
     poison = _mm256_fmadd_ps(y, _mm256_setzero_ps(), poison);
@@ -45,50 +49,111 @@ void fill_block(const float* x, std::size_t n, float* block) {
   for (std::size_t i = 0; i < kBlock; ++i) block[i] = x[i < n ? i : 0];
 }
 
+/// Asks for a block some way ahead: the machine's own prefetching stops at every page. What lies
+/// behind the end is asked for in vain, not read.
+INLINE void prefetch_block(const float* x) {
+  const auto ahead = reinterpret_cast<std::uintptr_t>(x) + kAhead;
+  for (std::uintptr_t line = 0; line < kBlock * sizeof(float); line += 64)
+    _mm_prefetch(reinterpret_cast<const char*>(ahead + line), _MM_HINT_T0);
+}
+
 // ---------------------------------------------------------------- levels
 
 template <Reading kReading>
-__m256 read(const float* x) {
+INLINE __m256 read(const float* x) {
   const __m256 value = _mm256_loadu_ps(x);
   return kReading == Reading::kValue ? value : _mm256_andnot_ps(_mm256_set1_ps(-0.0f), value);
 }
 
 struct Lookup {
-  __m256 odd, even, offset, factor, bias;
+  explicit Lookup(const LevelTable& table)
+      : odd(_mm256_load_ps(table.odd)),
+        even(_mm256_load_ps(table.even)),
+        factor(_mm256_set1_ps(table.factor)),
+        bias(_mm256_set1_ps(table.bias)) {}
+  __m256 odd, even, factor, bias;
+};
+
+/// What the levels of a run were made from.
+template <Reading kReading>
+struct Trace {
+  static constexpr bool kLog = kReading == Reading::kLogMagnitude;
+
+  __m256 min = _mm256_set1_ps(__builtin_inff());
+  __m256 max = _mm256_set1_ps(kLog ? 0.0f : -__builtin_inff());
+  __m256i least_guess = _mm256_setzero_si256();  // int16
+
+  INLINE void add(__m256 y) {
+    min = _mm256_min_ps(min, y);
+    // Magnitudes are in the order of their bits, NaN above all; a NaN must not get lost where no
+    // guess shows it.
+    max = kLog ? _mm256_castsi256_ps(
+                     _mm256_max_epi32(_mm256_castps_si256(max), _mm256_castps_si256(y)))
+               : _mm256_max_ps(max, y);
+  }
+  Seen seen() const {
+    alignas(32) float low[8], high[8];
+    _mm256_store_ps(low, min);
+    _mm256_store_ps(high, max);
+    const __m256i lost = _mm256_cmpeq_epi16(least_guess, _mm256_set1_epi16(-0x8000));
+    Seen all = {low[0], high[0], _mm256_testz_si256(lost, lost) != 0};
+    for (int i = 0; i < 8; ++i) {
+      all.min = low[i] < all.min ? low[i] : all.min;
+      all.max = high[i] > all.max ? high[i] : all.max;
+      all.finite = all.finite && !__builtin_isnan(high[i]);
+    }
+    if (kLog) all.finite = all.finite && !__builtin_isinf(all.max);
+    if (kLog && all.min > all.max) all.max = -__builtin_inff();  // n = 0
+    return all;
+  }
+};
+
+struct Guess {
+  __m256i half;   // j: half the level, rounded down; −2³¹ where t is NaN or beyond int32
+  __m256i above;  // minus the number of thresholds reached from there on
 };
 
 template <Reading kReading>
-__m256i levels_of(__m256 y, const Lookup& table) {
+INLINE Guess guess(__m256 y, const Lookup& table) {
   const __m256 x =
       kReading == Reading::kLogMagnitude ? _mm256_cvtepi32_ps(_mm256_castps_si256(y)) : y;
-  const __m256 t = _mm256_fmadd_ps(_mm256_sub_ps(x, table.offset), table.factor, table.bias);
-  const __m256i j = _mm256_cvttps_epi32(
-      _mm256_min_ps(_mm256_max_ps(t, _mm256_setzero_ps()), _mm256_set1_ps(7.0f)));
+  const __m256i j = _mm256_cvttps_epi32(_mm256_fmadd_ps(x, table.factor, table.bias));
   const __m256 odd = _mm256_cmp_ps(y, _mm256_permutevar8x32_ps(table.odd, j), _CMP_GE_OQ);
   const __m256 even = _mm256_cmp_ps(y, _mm256_permutevar8x32_ps(table.even, j), _CMP_GE_OQ);
-  const __m256i above = _mm256_add_epi32(_mm256_castps_si256(odd), _mm256_castps_si256(even));
-  return _mm256_sub_epi32(_mm256_add_epi32(j, j), above);
+  return {j, _mm256_add_epi32(_mm256_castps_si256(odd), _mm256_castps_si256(even))};
 }
 
+/// 16 levels as int16, in the order that packing in lanes leaves. A guess outside 0 … 7 looked up
+/// nonsense, but nonsense of 0, 1 or 2: what lies below stays below 1, what lies above stays
+/// above 15.
 template <Reading kReading>
-__m256i thirty_two_levels(const float* x, const Lookup& table, Watch (&watch)[2]) {
-  __m256i levels[4];
-  for (int v = 0; v < 4; ++v) {
-    const __m256 y = read<kReading>(x + 8 * v);
-    watch[v % 2].add(y);
-    levels[v] = levels_of<kReading>(y, table);
-  }
-  const __m256i bytes = _mm256_packus_epi16(_mm256_packs_epi32(levels[0], levels[1]),
-                                            _mm256_packs_epi32(levels[2], levels[3]));
-  return _mm256_maddubs_epi16(bytes, _mm256_set1_epi16(0x0110));  // 16·first + second
+INLINE __m256i sixteen_levels(const float* x, const Lookup& table, Trace<kReading>& trace) {
+  const __m256 y0 = read<kReading>(x), y1 = read<kReading>(x + 8);
+  trace.add(y0);
+  trace.add(y1);
+  const Guess first = guess<kReading>(y0, table), second = guess<kReading>(y1, table);
+  const __m256i half = _mm256_packs_epi32(first.half, second.half);
+  const __m256i above = _mm256_packs_epi32(first.above, second.above);
+  trace.least_guess = _mm256_min_epi16(trace.least_guess, half);
+  return _mm256_subs_epi16(_mm256_adds_epi16(half, half), above);
+}
+
+/// 32 levels as 16 pairs, the first of a pair in the high half of a byte.
+template <Reading kReading>
+INLINE __m256i sixteen_pairs(const float* x, const Lookup& table, Trace<kReading>& trace) {
+  const __m256i low = sixteen_levels<kReading>(x, table, trace);
+  const __m256i high = sixteen_levels<kReading>(x + 16, table, trace);
+  const __m256i levels = _mm256_min_epu8(_mm256_packus_epi16(low, high), _mm256_set1_epi8(15));
+  return _mm256_maddubs_epi16(levels, _mm256_set1_epi16(0x0110));
 }
 
 /// 64 levels as 32 bytes.
 template <Reading kReading>
-void quantise_block(const float* x, const Lookup& table, Watch (&watch)[2], std::uint8_t* out) {
-  const __m256i first = thirty_two_levels<kReading>(x, table, watch);
-  const __m256i second = thirty_two_levels<kReading>(x + 32, table, watch);
-  // The packing worked in halves: each lane holds every other pair of bytes.
+INLINE void quantise_block(const float* x, const Lookup& table, Trace<kReading>& trace,
+                           std::uint8_t* out) {
+  const __m256i first = sixteen_pairs<kReading>(x, table, trace);
+  const __m256i second = sixteen_pairs<kReading>(x + 32, table, trace);
+  // The packing worked in halves: each lane holds every other two bytes.
   const __m256i halves = _mm256_packus_epi16(first, second);
   const __m128i low = _mm256_castsi256_si128(halves), high = _mm256_extracti128_si256(halves, 1);
   _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm_unpacklo_epi16(low, high));
@@ -97,22 +162,21 @@ void quantise_block(const float* x, const Lookup& table, Watch (&watch)[2], std:
 
 template <Reading kReading>
 Seen quantise_as(const float* x, std::size_t n, const LevelTable& table, std::uint8_t* levels) {
-  const Lookup lookup = {_mm256_load_ps(table.odd), _mm256_load_ps(table.even),
-                         _mm256_set1_ps(table.offset), _mm256_set1_ps(table.factor),
-                         _mm256_set1_ps(table.bias)};
-  Watch watch[2];
-  for (; n >= kBlock; n -= kBlock, x += kBlock, levels += kBlock / 2)
-    quantise_block<kReading>(x, lookup, watch, levels);
+  const Lookup lookup(table);
+  Trace<kReading> trace;
+  for (; n >= kBlock; n -= kBlock, x += kBlock, levels += kBlock / 2) {
+    prefetch_block(x);
+    quantise_block<kReading>(x, lookup, trace, levels);
+  }
   if (n > 0) {
     float block[kBlock];
     std::uint8_t packed[kBlock / 2];
     fill_block(x, n, block);
-    quantise_block<kReading>(block, lookup, watch, packed);
-    for (std::size_t i = 0; i < n / 2; ++i) levels[i] = packed[i];
+    quantise_block<kReading>(block, lookup, trace, packed);
+    __builtin_memcpy(levels, packed, n / 2);
     if (n % 2 != 0) levels[n / 2] = packed[n / 2] & 0xf0;
   }
-  watch[0].add(watch[1]);
-  return watch[0].seen();
+  return trace.seen();
 }
 
 Seen quantise(const float* x, std::size_t n, const LevelTable& table, std::uint8_t* levels) {
@@ -128,19 +192,24 @@ Seen quantise(const float* x, std::size_t n, const LevelTable& table, std::uint8
 }
 
 template <Reading kReading>
+INLINE void watch_block(const float* x, Watch& even, Watch& odd) {
+  for (std::size_t i = 0; i < kBlock; i += 16) {
+    even.add(read<kReading>(x + i));
+    odd.add(read<kReading>(x + i + 8));
+  }
+}
+
+template <Reading kReading>
 Seen bounds_as(const float* x, std::size_t n) {
-  Watch watch[4];
-  for (; n >= kBlock; n -= kBlock, x += kBlock)
-    for (int v = 0; v < 8; ++v) watch[v % 4].add(read<kReading>(x + 8 * v));
+  Watch even, odd;
+  for (; n >= kBlock; n -= kBlock, x += kBlock) watch_block<kReading>(x, even, odd);
   if (n > 0) {
     float block[kBlock];
     fill_block(x, n, block);
-    for (int v = 0; v < 8; ++v) watch[v % 4].add(read<kReading>(block + 8 * v));
+    watch_block<kReading>(block, even, odd);
   }
-  watch[0].add(watch[1]);
-  watch[2].add(watch[3]);
-  watch[0].add(watch[2]);
-  return watch[0].seen();
+  even.add(odd);
+  return even.seen();
 }
 
 Seen bounds(const float* x, std::size_t n, bool magnitude) {
@@ -149,10 +218,10 @@ Seen bounds(const float* x, std::size_t n, bool magnitude) {
 
 // ---------------------------------------------------------------- statistics
 
-__m256d low_doubles(__m256 x) {
+INLINE __m256d low_doubles(__m256 x) {
   return _mm256_cvtps_pd(_mm256_castps256_ps128(x));
 }
-__m256d high_doubles(__m256 x) {
+INLINE __m256d high_doubles(__m256 x) {
   return _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1));
 }
 
@@ -212,17 +281,6 @@ void deviations(const float* x, std::size_t n, double around, double* squares, d
 }
 
 // ---------------------------------------------------------------- reading other layouts and types
-
-void gather(const float* a, std::ptrdiff_t stride, std::size_t n, float* y) {
-  std::size_t i = 0;
-  if (stride >= -0x8000000 && stride <= 0x8000000) {
-    const __m256i index = _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
-                                             _mm256_set1_epi32(static_cast<int>(stride)));
-    for (; i + 8 <= n; i += 8, a += 8 * stride)
-      _mm256_storeu_ps(y + i, _mm256_i32gather_ps(a, index, 4));
-  }
-  for (; i < n; ++i, a += stride) y[i] = *a;
-}
 
 void from_float16(const std::uint16_t* a, std::size_t n, float* y) {
   std::size_t i = 0;
@@ -299,75 +357,93 @@ void roots(const double* means, std::size_t n, float* y) {
 }
 
 struct EightDoubles {
-  __m256d low, high;
+  INLINE void add_squares(__m256 x) {
+    const __m256d a = low_doubles(x), b = high_doubles(x);
+    low = _mm256_fmadd_pd(a, a, low);
+    high = _mm256_fmadd_pd(b, b, high);
+  }
+  __m256d low = _mm256_setzero_pd(), high = _mm256_setzero_pd();
 };
 
-// Column i of eight cells: its squares, summed over the rows. Cells narrower than that have 0
-// there.
-EightDoubles column(const PooledRow& row, __m256i begins, __m256i widths, int i) {
-  const __m256i at = _mm256_add_epi32(begins, _mm256_set1_epi32(i));
-  const __m256 present = _mm256_castsi256_ps(_mm256_cmpgt_epi32(widths, _mm256_set1_epi32(i)));
-  EightDoubles sum = {_mm256_setzero_pd(), _mm256_setzero_pd()};
-  for (std::size_t r = 0; r < row.row_count; ++r) {
-    const __m256 x = _mm256_mask_i32gather_ps(_mm256_setzero_ps(), row.rows[r], at, present, 4);
-    const __m256d low = low_doubles(x), high = high_doubles(x);
-    sum.low = _mm256_fmadd_pd(low, low, sum.low);
-    sum.high = _mm256_fmadd_pd(high, high, sum.high);
+/// Elements 0 … 3 of eight cells, from four floats at each cell's begin; 0 where a cell is
+/// narrower.
+struct Columns {
+  INLINE Columns(const float* row, const std::int32_t* begins, __m256i widths) {
+    const __m256 a = pair(row, begins[0], begins[4]), b = pair(row, begins[1], begins[5]);
+    const __m256 c = pair(row, begins[2], begins[6]), d = pair(row, begins[3], begins[7]);
+    const __m256 ab = _mm256_unpacklo_ps(a, b), cd = _mm256_unpacklo_ps(c, d);
+    const __m256 ab_high = _mm256_unpackhi_ps(a, b), cd_high = _mm256_unpackhi_ps(c, d);
+    x[0] = _mm256_shuffle_ps(ab, cd, 0x44);
+    x[1] = within<1>(_mm256_shuffle_ps(ab, cd, 0xee), widths);
+    x[2] = within<2>(_mm256_shuffle_ps(ab_high, cd_high, 0x44), widths);
+    x[3] = within<3>(_mm256_shuffle_ps(ab_high, cd_high, 0xee), widths);
   }
-  return sum;
+  __m256 x[4];
+
+ private:
+  static INLINE __m256 pair(const float* row, std::int32_t low, std::int32_t high) {
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(row + low)),
+                                _mm_loadu_ps(row + high), 1);
+  }
+  template <int kColumn>
+  static INLINE __m256 within(__m256 column, __m256i widths) {
+    const __m256i inside = _mm256_cmpgt_epi32(widths, _mm256_set1_epi32(kColumn));
+    return _mm256_and_ps(column, _mm256_castsi256_ps(inside));
+  }
+};
+
+/// Eight cells; each row holds four floats from the last cell's begin on.
+template <bool kFourWide>
+INLINE __m256 pool_eight(const float* const* rows, std::size_t row_count,
+                         const std::int32_t* begins, __m256i widths, const double* reciprocals) {
+  EightDoubles lane0, lane1, lane2, lane3;
+  for (std::size_t r = 0; r < row_count; ++r) {
+    const Columns columns(rows[r], begins, widths);
+    lane0.add_squares(columns.x[0]);
+    lane1.add_squares(columns.x[1]);
+    lane2.add_squares(columns.x[2]);
+    if (kFourWide) lane3.add_squares(columns.x[3]);
+  }
+  const __m256d low =
+      _mm256_add_pd(_mm256_add_pd(lane0.low, lane1.low), _mm256_add_pd(lane2.low, lane3.low));
+  const __m256d high =
+      _mm256_add_pd(_mm256_add_pd(lane0.high, lane1.high), _mm256_add_pd(lane2.high, lane3.high));
+  const __m256d low_mean = _mm256_mul_pd(low, _mm256_loadu_pd(reciprocals));
+  const __m256d high_mean = _mm256_mul_pd(high, _mm256_loadu_pd(reciprocals + 4));
+  return _mm256_set_m128(_mm256_cvtpd_ps(_mm256_sqrt_pd(high_mean)),
+                         _mm256_cvtpd_ps(_mm256_sqrt_pd(low_mean)));
 }
 
-// Eight cells at a time; what is missing of the last eight has no width.
-void pool_narrow(const PooledRow& row, float* y) {
-  for (std::size_t cell = 0; cell < row.cells; cell += 8) {
-    const std::size_t count = row.cells - cell < 8 ? row.cells - cell : 8;
-    __m256i begins, widths;
-    __m256d reciprocals[2];
-    if (count == 8) {
-      begins = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row.begins + cell));
-      widths = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row.widths + cell));
-      reciprocals[0] = _mm256_loadu_pd(row.reciprocals + cell);
-      reciprocals[1] = _mm256_loadu_pd(row.reciprocals + cell + 4);
-    } else {
-      alignas(32) std::int32_t some_begins[8] = {}, some_widths[8] = {};
-      alignas(32) double some_reciprocals[8] = {};
-      for (std::size_t i = 0; i < count; ++i) {
-        some_begins[i] = row.begins[cell + i];
-        some_widths[i] = row.widths[cell + i];
-        some_reciprocals[i] = row.reciprocals[cell + i];
-      }
-      begins = _mm256_load_si256(reinterpret_cast<const __m256i*>(some_begins));
-      widths = _mm256_load_si256(reinterpret_cast<const __m256i*>(some_widths));
-      reciprocals[0] = _mm256_load_pd(some_reciprocals);
-      reciprocals[1] = _mm256_load_pd(some_reciprocals + 4);
-    }
-    const EightDoubles first = column(row, begins, widths, 0),
-                       second = column(row, begins, widths, 1);
-    __m256d low = _mm256_add_pd(first.low, second.low),
-            high = _mm256_add_pd(first.high, second.high);
-    if (_mm256_movemask_epi8(_mm256_cmpgt_epi32(widths, _mm256_set1_epi32(2))) != 0) {
-      const EightDoubles third = column(row, begins, widths, 2),
-                         fourth = column(row, begins, widths, 3);
-      low = _mm256_add_pd(low, _mm256_add_pd(third.low, fourth.low));
-      high = _mm256_add_pd(high, _mm256_add_pd(third.high, fourth.high));
-    }
-    const __m128 low_root = _mm256_cvtpd_ps(_mm256_sqrt_pd(_mm256_mul_pd(low, reciprocals[0])));
-    const __m128 high_root = _mm256_cvtpd_ps(_mm256_sqrt_pd(_mm256_mul_pd(high, reciprocals[1])));
-    const __m256 root = _mm256_set_m128(high_root, low_root);
-    if (count == 8) {
-      _mm256_storeu_ps(y + cell, root);
-    } else {
-      alignas(32) float some[8];
-      _mm256_store_ps(some, root);
-      for (std::size_t i = 0; i < count; ++i) y[cell + i] = some[i];
-    }
+template <bool kFourWide>
+void pool_narrow_as(const PooledRow& row, float* y) {
+  std::size_t cell = 0;
+  // One by one at the end, where four floats may not be there.
+  for (; cell + 8 <= row.cells && row.begins[cell + 7] + 4 <= row.length; cell += 8) {
+    const __m256i widths = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row.widths + cell));
+    _mm256_storeu_ps(y + cell, pool_eight<kFourWide>(row.rows, row.row_count, row.begins + cell,
+                                                     widths, row.reciprocals + cell));
   }
+  for (; cell < row.cells; ++cell) {
+    double lanes[4] = {};
+    for (std::int32_t i = 0; i < row.widths[cell]; ++i) {
+      for (std::size_t r = 0; r < row.row_count; ++r) {
+        const double x = static_cast<double>(row.rows[r][row.begins[cell] + i]);
+        lanes[i] += x * x;
+      }
+    }
+    const double mean = ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) * row.reciprocals[cell];
+    y[cell] = _mm_cvtss_f32(_mm_cvtsd_ss(_mm_setzero_ps(), _mm_sqrt_pd(_mm_set_sd(mean))));
+  }
+}
+
+void pool_narrow(const PooledRow& row, float* y) {
+  row.widest > 3 ? pool_narrow_as<true>(row, y) : pool_narrow_as<false>(row, y);
 }
 
 }  // namespace
 
-const Kernels kAvx2Kernels = {quantise, bounds,       survey,        deviations,
-                              gather,   from_float16, from_bfloat16, add_squares,
-                              max_keys, add_lanes,    roots,         pool_narrow};
+const Kernels kAvx2Kernels = {quantise,     bounds,        survey,      deviations,
+                              from_float16, from_bfloat16, add_squares, max_keys,
+                              add_lanes,    roots,         pool_narrow};
 
 }  // namespace phosphene::capture

@@ -73,10 +73,6 @@ void deviations(const float* x, std::size_t n, double around, double* squares, d
   }
 }
 
-void gather(const float* a, std::ptrdiff_t stride, std::size_t n, float* y) {
-  for (std::size_t i = 0; i < n; ++i) y[i] = a[static_cast<std::ptrdiff_t>(i) * stride];
-}
-
 void from_float16(const std::uint16_t* a, std::size_t n, float* y) {
   for (std::size_t i = 0; i < n; ++i) y[i] = float_from_float16(a[i]);
 }
@@ -120,9 +116,9 @@ void pool_narrow(const PooledRow& row, float* y) {
 
 }  // namespace
 
-const Kernels kScalarKernels = {quantise, bounds,       survey,        deviations,
-                                gather,   from_float16, from_bfloat16, add_squares,
-                                max_keys, add_lanes,    roots,         pool_narrow};
+const Kernels kScalarKernels = {quantise,     bounds,        survey,      deviations,
+                                from_float16, from_bfloat16, add_squares, max_keys,
+                                add_lanes,    roots,         pool_narrow};
 
 const Kernels& kernels() {
 #if defined(PHOSPHENE_AVX2)

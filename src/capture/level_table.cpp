@@ -19,14 +19,16 @@ float guessed_from(float y, Reading reading) {
 bool guess_holds(const LevelTable& table, std::span<const float, 15> thresholds, float y) {
   const auto level =
       static_cast<int>(std::ranges::count_if(thresholds, [&](float t) { return y >= t; }));
-  const float t = std::fma(guessed_from(y, table.reading) - table.offset, table.factor, table.bias);
+  const float t = std::fma(guessed_from(y, table.reading), table.factor, table.bias);
   if (!(t == t)) return false;
-  const int j = static_cast<int>(std::min(std::max(t, 0.0f), 7.0f));
+  if (t >= 8) return level == 15;
+  if (t <= -1) return level == 0;
+  const int j = t > 0 ? static_cast<int>(t) : 0;
   return 2 * j <= level && level <= 2 * j + 2;
 }
 
 bool guess_always_holds(const LevelTable& table, std::span<const float, 15> thresholds) {
-  if (!std::isfinite(table.factor) || !(table.factor >= 0) || !std::isfinite(table.offset))
+  if (!std::isfinite(table.factor) || !(table.factor >= 0) || !std::isfinite(table.bias))
     return false;
   const float least = table.reading == Reading::kValue ? -kLargest : 0.0f;
   if (!guess_holds(table, thresholds, least) || !guess_holds(table, thresholds, kLargest))
@@ -63,9 +65,9 @@ LevelTable make_level_table(const Scale& scale, bool magnitude) {
       lo = bits(lo);
       hi = bits(hi);
     }
-    table.offset = static_cast<float>(lo);
-    table.factor = static_cast<float>(4 / (hi / 2 - lo / 2));
-    table.bias = -0.25f;
+    const double factor = 4 / (hi / 2 - lo / 2);
+    table.factor = static_cast<float>(factor);
+    table.bias = static_cast<float>(-lo * factor - 0.25);
   }
   table.usable = guess_always_holds(table, thresholds);
   return table;

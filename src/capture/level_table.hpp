@@ -14,9 +14,9 @@ enum class Reading : std::uint8_t {
   kLogMagnitude = 2,  // y = |x|, and the bits of y, which are nearly its logarithm, make the guess
 };
 
-/// Level of y = 2j + (y ≥ odd[j]) + (y ≥ even[j]), where j is a guess that may be off by nearly
-/// half a level: j = trunc(clamp((y − offset)·factor + bias, 0, 7)) in float32, the product and sum
-/// fused.
+/// Level of y = clamp(2j + (y ≥ odd[j]) + (y ≥ even[j]), 0, 15), where j is a guess that may be off
+/// by nearly half a level: j = trunc(y·factor + bias) in float32, fused; what it looks up outside 0
+/// … 7 does not matter.
 ///
 /// The guess never falls as y grows, so it suffices to try it at both ends of each level: `usable`
 /// says that it held there, and thus holds for every float32. Where it does not (a range of a few
@@ -24,7 +24,6 @@ enum class Reading : std::uint8_t {
 struct LevelTable {
   alignas(32) float odd[8] = {};   // smallest float32 of level 1, 3, … 15
   alignas(32) float even[8] = {};  // of level 2, 4, … 14, and +∞
-  float offset = 0;
   float factor = 0;
   float bias = 0;
   Reading reading = Reading::kValue;

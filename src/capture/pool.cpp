@@ -152,8 +152,10 @@ void Pooler::pool_as(const TensorView& view, const Lattice& outer, const Lattice
             row[count] = rows.read(offset, block.begin, block.end, buffers.data() + count * kBlock);
             ++count;
           });
-          kernels().pool_narrow(
-              {row.data(), count, begins.data(), widths.data(), reciprocal, cell_count}, out);
+          const auto length = static_cast<std::int32_t>(block.end - block.begin);
+          kernels().pool_narrow({row.data(), count, length, begins.data(), widths.data(),
+                                 static_cast<std::int32_t>(widest), reciprocal, cell_count},
+                                out);
           continue;
         }
       }

@@ -15,7 +15,21 @@ namespace phosphene::capture::pooling {
 /// Adds n sums to four lanes, sum i to lane i mod 4.
 template <typename Sum>
 void add_to_lanes(const Sum* sums, std::int64_t n, Sum (&lanes)[4]) {
-  for (std::int64_t i = 0; i < n; ++i) lanes[i % 4] += sums[i];
+  Sum lane0 = lanes[0], lane1 = lanes[1], lane2 = lanes[2], lane3 = lanes[3];
+  std::int64_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    lane0 += sums[i];
+    lane1 += sums[i + 1];
+    lane2 += sums[i + 2];
+    lane3 += sums[i + 3];
+  }
+  if (i < n) lane0 += sums[i];
+  if (i + 1 < n) lane1 += sums[i + 1];
+  if (i + 2 < n) lane2 += sums[i + 2];
+  lanes[0] = lane0;
+  lanes[1] = lane1;
+  lanes[2] = lane2;
+  lanes[3] = lane3;
 }
 
 /// The square of a float32 is exact in float64, and no sum of them overflows.
