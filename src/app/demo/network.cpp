@@ -86,7 +86,7 @@ void Network::allocate(std::uint64_t seed) {
     layer.winner.resize(layer.pooled_output.size());
 
     const std::int64_t out = units(layer), in = fan_in(layer);
-    const auto take = [&](std::vector<float>& values, std::size_t offset, std::size_t size) {
+    const auto take = [&](Floats& values, std::size_t offset, std::size_t size) {
       return std::span(values).subspan(at + offset, size);
     };
     layer.weight = take(weights_, 0, out * in);
@@ -109,12 +109,13 @@ void Network::allocate(std::uint64_t seed) {
         both->insert(both->end(), {Role::kHeight, Role::kWidth});
     }
     const std::string weight = layer.name + ".weight", bias = layer.name + ".bias";
-    parameters_.push_back({weight, Kind::kParameter, shape, roles, "", layer.weight});
-    parameters_.push_back({bias, Kind::kParameter, {out}, {Role::kOut}, weight, layer.bias});
-    gradients_.push_back({weight, Kind::kGradient, shape, roles, "", layer.weight_gradient});
-    gradients_.push_back({bias, Kind::kGradient, {out}, {Role::kOut}, weight, layer.bias_gradient});
+    parameters_.push_back({weight, PHOSPHENE_PARAMETER, shape, roles, "", layer.weight});
+    parameters_.push_back({bias, PHOSPHENE_PARAMETER, {out}, {Role::kOut}, weight, layer.bias});
+    gradients_.push_back({weight, PHOSPHENE_GRADIENT, shape, roles, "", layer.weight_gradient});
+    gradients_.push_back(
+        {bias, PHOSPHENE_GRADIENT, {out}, {Role::kOut}, weight, layer.bias_gradient});
     activations_.push_back(
-        {layer.name, Kind::kActivation, output_shape, output_roles, "", layer.output});
+        {layer.name, PHOSPHENE_ACTIVATION, output_shape, output_roles, "", layer.output});
   }
 }
 

@@ -5,20 +5,39 @@
 //   softmax
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "app/demo/kernels.hpp"
-#include "base/tensor.hpp"
+#include "capture/phosphene.hpp"
 
 namespace phosphene::demo {
+
+/// Memory that begins on a cache line: where a sum begins decides how it is rounded, and equal
+/// seeds shall train equally.
+template <typename T>
+struct CacheLines {
+  using value_type = T;
+  static constexpr std::align_val_t kAlignment{64};
+  CacheLines() = default;
+  template <typename U>
+  CacheLines(const CacheLines<U>&) {}
+  T* allocate(std::size_t count) {
+    return static_cast<T*>(::operator new(count * sizeof(T), kAlignment));
+  }
+  void deallocate(T* memory, std::size_t) { ::operator delete(memory, kAlignment); }
+  bool operator==(const CacheLines&) const = default;
+};
+using Floats = std::vector<float, CacheLines<float>>;
 
 /// A tensor to look at. Its values live as long as the network and never move.
 struct TensorView {
   std::string name;
-  Kind kind = Kind::kParameter;
+  phosphene_kind kind = PHOSPHENE_PARAMETER;
   std::vector<std::int64_t> shape;
   std::vector<Role> roles;  // one a dimension
   std::string attached_to;  // of a bias: the name of its weight
@@ -74,11 +93,11 @@ class Network {
     DenseShape dense;
     PoolShape pool;
     std::span<float> weight, bias, weight_gradient, bias_gradient;
-    std::vector<float> output, output_gradient;  // before pooling
-    std::vector<float> pooled_output, pooled_gradient;
+    Floats output, output_gradient;  // before pooling
+    Floats pooled_output, pooled_gradient;
     std::vector<std::uint8_t> winner;
-    const std::vector<float>& result() const { return pooled ? pooled_output : output; }
-    std::vector<float>& result_gradient() { return pooled ? pooled_gradient : output_gradient; }
+    const Floats& result() const { return pooled ? pooled_output : output; }
+    Floats& result_gradient() { return pooled ? pooled_gradient : output_gradient; }
   };
   void add_convolution(std::string name, const ConvShape& shape, bool pooled);
   void add_dense(std::string name, const DenseShape& shape, bool rectified);
@@ -87,8 +106,8 @@ class Network {
 
   const Kernels* kernels_;
   int batch_, classes_;
-  std::vector<float> input_, columns_;
-  std::vector<float> weights_, weight_gradients_, means_,
+  Floats input_, columns_;
+  Floats weights_, weight_gradients_, means_,
       squares_;  // of all layers, one after the other
   std::vector<Layer> layers_;
   std::vector<TensorView> parameters_, gradients_, activations_;

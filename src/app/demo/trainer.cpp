@@ -30,13 +30,21 @@ Trainer::Trainer(DataSet data, const TrainerOptions& options, const Kernels& ker
       random_(options.seed),
       order_(data_.train.count()) {
   std::iota(order_.begin(), order_.end(), 0U);
+  double sum = 0, squares = 0;
+  for (const std::uint8_t pixel : data_.train.pixels) {
+    sum += pixel;
+    squares += double(pixel) * pixel;
+  }
+  const double mean = sum / double(data_.train.pixels.size());
+  const double variance = squares / double(data_.train.pixels.size()) - mean * mean;
+  mean_ = float(mean);
+  scale_ = variance > 0 ? float(1 / std::sqrt(variance)) : 1;
   next_ = order_.size();
 }
 
 Network::Outcome Trainer::show(const Images& images, std::span<const std::uint32_t> which,
                                int shift) {
   const int height = data_.height, width = data_.width;
-  const float scale = 1.0F / float(data_.brightest);
   float* out = network_.input().data();
   std::vector<std::uint8_t> labels;
   for (const std::uint32_t image : which) {
@@ -48,7 +56,7 @@ Network::Outcome Trainer::show(const Images& images, std::span<const std::uint32
       for (int x = 0; x < width; ++x) {
         const int from_y = y - down, from_x = x - right;
         const bool inside = from_y >= 0 && from_y < height && from_x >= 0 && from_x < width;
-        *out++ = inside ? scale * pixels[from_y * width + from_x] : 0;
+        *out++ = ((inside ? pixels[from_y * width + from_x] : 0) - mean_) * scale_;
       }
     }
   }

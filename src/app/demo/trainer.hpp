@@ -60,6 +60,8 @@ class Trainer {
   TrainerOptions options_;
   Network network_;
   std::mt19937_64 random_;
+  float mean_ = 0,
+        scale_ = 1;  // of the training images' pixels: the network sees mean 0, variance 1
   std::vector<std::uint32_t> order_;  // of the training images in this epoch
   std::size_t next_ = 0;              // within order_
   std::int64_t steps_ = 0;
