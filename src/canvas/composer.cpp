@@ -20,70 +20,98 @@ struct Plane {
   }
 };
 
-/// Whether offsets begin … end follow one another without a hole.
-bool contiguous(std::span<const std::uint32_t> offsets) {
-  return offsets.back() - offsets.front() + 1 == offsets.size() && std::ranges::is_sorted(offsets);
+bool evenly_spaced(std::span<const std::uint32_t> offsets) {
+  const std::uint32_t step = offsets.size() > 1 ? offsets[1] - offsets[0] : 1;
+  for (std::size_t i = 1; i < offsets.size(); ++i)
+    if (offsets[i] - offsets[i - 1] != step) return false;
+  return true;
 }
 
-/// Copies a row of cells to the pixels that they cover.
-void widen(const Span& span, int pixels, const std::uint8_t* cells, std::uint8_t* row) {
-  const std::uint32_t count = span.end - span.begin;
-  if (static_cast<std::uint32_t>(pixels) == count) {
-    std::memcpy(row, cells, count);
-    return;
+/// Whether offsets follow one another without a hole.
+bool contiguous(std::span<const std::uint32_t> offsets) {
+  return evenly_spaced(offsets) && offsets.back() - offsets.front() + 1 == offsets.size();
+}
+
+/// The cells of a block's side, pixel by pixel.
+struct Side {
+  std::vector<Extent> runs;          // of pixels without a gap
+  std::vector<std::uint32_t> cells;  // of each pixel, counted from the span's begin; 0 in gaps
+};
+
+void measure(const Span& span, int pixels, Side& side) {
+  side.runs.clear();
+  side.cells.assign(static_cast<std::size_t>(pixels), 0);
+  const std::uint32_t groups = (span.end - span.begin) / span.group;
+  const std::uint32_t pitch = static_cast<std::uint32_t>(pixels) + span.gap;
+  for (std::uint32_t group = 0; group < groups; ++group) {
+    const std::uint32_t begin = group * pitch / groups;
+    const std::uint32_t width = (group + 1) * pitch / groups - span.gap - begin;
+    if (span.gap == 0 && group > 0) {
+      side.runs.back().end = static_cast<int>(begin + width);
+    } else {
+      side.runs.push_back({static_cast<int>(begin), static_cast<int>(begin + width)});
+    }
+    std::uint32_t* at = side.cells.data() + begin;
+    for (std::uint32_t e = 0, from = 0; e < span.group; ++e) {
+      const std::uint32_t to = (e + 1) * width / span.group;
+      for (; from < to; ++from) *at++ = group * span.group + e;
+    }
   }
-  for (std::uint32_t cell = 0; cell < count; ++cell) {
-    const Extent extent = pixels_of(span, pixels, span.begin + cell);
-    std::memset(row + extent.begin, cells[cell],
-                static_cast<std::size_t>(extent.end - extent.begin));
-  }
+}
+
+/// Every cell on two pixels.
+void double_cells(const std::uint8_t* cells, std::size_t count, std::uint8_t* row) {
+  for (std::size_t cell = 0; cell < count; ++cell, row += 2) std::memset(row, cells[cell], 2);
 }
 
 /// Draws a block of a tile's unpacked cells. Gaps keep what they have.
 void paint(const Block& block, const TileOrder& order, const std::uint8_t* cells, Plane plane,
-           std::vector<std::uint8_t>& scratch) {
-  const std::span<const std::uint32_t> xs =
-      std::span(order.x_offsets).subspan(block.x.begin, block.x.end - block.x.begin);
-  const std::span<const std::uint32_t> ys =
-      std::span(order.y_offsets).subspan(block.y.begin, block.y.end - block.y.begin);
+           std::vector<std::uint8_t>& scratch, Side& side) {
+  const auto part = [](const std::vector<std::uint32_t>& offsets, const Span& span) {
+    return std::span(offsets).subspan(span.begin, span.end - span.begin);
+  };
+  const std::span<const std::uint32_t> xs = part(order.x_offsets, block.x),
+                                       ys = part(order.y_offsets, block.y);
   const Rect& rect = block.rect;
+  const auto width = static_cast<std::size_t>(rect.width),
+             height = static_cast<std::size_t>(rect.height);
+  const std::size_t pitch = xs.size() > 1 ? xs[1] - xs[0] : 1;
   const bool rows_lie = contiguous(xs);
-  const bool columns_lie = !rows_lie && contiguous(ys);
-  const std::size_t width = xs.size();
-
-  // Where columns lie contiguously and pitch is constant, whole pages of rows are turned over at
-  // once.
-  constexpr std::uint32_t kPage = 16;
-  scratch.resize(width * kPage);
-  std::uint32_t page_begin = 0, page_end = 0;
-  const std::size_t pitch = width > 1 ? xs[1] - xs[0] : 1;
-  const bool even_pitch = columns_lie && [&] {
-    for (std::size_t i = 1; i < width; ++i)
-      if (xs[i] - xs[i - 1] != pitch) return false;
-    return true;
-  }();
-
+  const bool turned = !rows_lie && contiguous(ys) && evenly_spaced(xs);
+  if (turned && xs.size() == width && ys.size() == height) {
+    transpose(cells + xs.front() + ys.front(), pitch, plane.at(rect.x, rect.y), plane.stride, width,
+              height);
+    return;
+  }
+  const bool exact = rows_lie && xs.size() == width;
+  const bool doubled = (rows_lie || turned) && xs.size() * 2 == width && block.x.gap == 0;
+  if (!exact && !doubled) {
+    measure(block.x, rect.width, side);
+    if (!rows_lie && !turned)
+      for (std::uint32_t& cell : side.cells) cell = xs[cell];
+  }
+  if (turned) {
+    scratch.resize(xs.size() * ys.size());
+    transpose(cells + xs.front() + ys.front(), pitch, scratch.data(), xs.size(), xs.size(),
+              ys.size());
+  }
   for (std::uint32_t cell = 0; cell < ys.size(); ++cell) {
-    const std::uint8_t* row = nullptr;
-    if (rows_lie) {
-      row = cells + xs.front() + ys[cell];
-    } else if (even_pitch) {
-      if (cell >= page_end) {
-        page_begin = cell;
-        page_end = std::min(cell + kPage, static_cast<std::uint32_t>(ys.size()));
-        transpose(cells + xs.front() + ys[cell], pitch, scratch.data(), width, width,
-                  page_end - page_begin);
-      }
-      row = scratch.data() + (cell - page_begin) * width;
-    } else {
-      for (std::size_t i = 0; i < width; ++i) scratch[i] = cells[xs[i] + ys[cell]];
-      row = scratch.data();
-    }
+    const std::uint8_t* from = cells + ys[cell];
+    if (rows_lie) from += xs.front();
+    if (turned) from = scratch.data() + cell * xs.size();
     const Extent extent = pixels_of(block.y, rect.height, block.y.begin + cell);
-    std::uint8_t* first = plane.at(rect.x, rect.y + extent.begin);
-    widen(block.x, rect.width, row, first);
+    std::uint8_t* row = plane.at(rect.x, rect.y + extent.begin);
+    if (exact) {
+      std::memcpy(row, from, width);
+    } else if (doubled) {
+      double_cells(from, xs.size(), row);
+    } else {
+      for (const Extent& run : side.runs)
+        for (int x = run.begin; x < run.end; ++x)
+          row[x] = from[side.cells[static_cast<std::size_t>(x)]];
+    }
     for (int y = extent.begin + 1; y < extent.end; ++y)
-      std::memcpy(plane.at(rect.x, rect.y + y), first, static_cast<std::size_t>(rect.width));
+      std::memcpy(plane.at(rect.x, rect.y + y), row, width);
   }
 }
 
@@ -107,6 +135,7 @@ struct Composer::State {
   std::vector<std::uint8_t> luma, cr;
   std::vector<std::uint8_t> marks;  // Cr of every pixel, from the first mark on
   std::vector<std::uint8_t> cells, scratch;
+  Side side;
 
   Plane luma_plane() { return {luma.data(), static_cast<std::size_t>(width)}; }
   Plane cr_plane() { return {cr.data(), static_cast<std::size_t>(width / 2)}; }
@@ -121,7 +150,7 @@ struct Composer::State {
     marks.resize(luma.size(), kChromaNeutral);
     const Plane full{marks.data(), static_cast<std::size_t>(width)};
     for (const Block& block : section.blocks) {
-      paint(block, section.order, cells.data(), full, scratch);
+      paint(block, section.order, cells.data(), full, scratch, side);
       const Rect half = halved(block.rect);
       for (int y = half.y; y < half.y + half.height; ++y) {
         for (int x = half.x; x < half.x + half.width; ++x) {
@@ -171,7 +200,7 @@ bool Composer::draw(std::size_t section, const Tile& tile) {
     std::fill_n(state.cells.begin() + run.begin, run.length, luma);
   }
   for (const Block& block : drawn.blocks)
-    paint(block, drawn.order, state.cells.data(), state.luma_plane(), state.scratch);
+    paint(block, drawn.order, state.cells.data(), state.luma_plane(), state.scratch, state.side);
   if (tinted || drawn.marked) state.tint(drawn, tile.marks);
   drawn.marked = tinted;
   return true;

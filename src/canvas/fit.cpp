@@ -134,7 +134,10 @@ double quality_of(const Form& form, const Fit& fit) {
   };
   if (form.unit_u > 1 && form.unit_v > 1) {
     quality -= std::min(0.4, 0.15 * beyond(aspect, 1.3));
-    if (fit.u.scale >= 1 && fit.v.scale >= 1 && fit.u.gap + fit.v.gap == 0) quality -= kNoGapCost;
+    const auto merges = [](const AxisFit& axis, std::uint64_t unit) {
+      return axis.gap == 0 && axis.cells > unit;
+    };
+    quality -= kNoGapCost * (merges(fit.u, form.unit_u) + merges(fit.v, form.unit_v));
     quality -= kPooledUnitCost * ((fit.u.scale < 1) + (fit.v.scale < 1));
   } else {
     quality -= std::min(0.2, 0.04 * beyond(aspect, 4));
@@ -142,7 +145,7 @@ double quality_of(const Form& form, const Fit& fit) {
       quality -= kPooledWideCost;
   }
   const double width = fit.width, height = fit.height;
-  quality -= 0.05 * beyond(std::max(width / height, height / width), 2);
+  quality -= 0.1 * beyond(std::max(width / height, height / width), 2);
   if (fit.bands > 1) quality -= kFoldCost;
   if (fit.transposed) quality -= kTransposeCost;
   if (form.attached > fit.rows) quality -= kNoRowsCost;

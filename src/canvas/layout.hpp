@@ -65,7 +65,7 @@ struct Section {
   std::size_t tensor = 0;  // index into the tensors laid out
   Rect rect;               // around all blocks
   Axis x, y;
-  std::vector<Block> blocks;
+  std::vector<Block> blocks;         // along the fold: corners and cells never decrease
   Pooling pooling = Pooling::kNone;  // kNone: every cell is one element
   double shown = 1;                  // fraction of the tensor's elements that the cells stand for
   std::string label;                 // empty: an attached row, or no room

@@ -1,5 +1,7 @@
 #include "canvas/levels.hpp"
 
+#include <algorithm>
+
 #include "base/luma.hpp"
 
 #ifdef __SSE2__
@@ -73,9 +75,11 @@ void transpose(const std::uint8_t* from, std::size_t from_stride, std::uint8_t* 
 #ifdef __SSE2__
   whole_x = width / kTile * kTile;
   whole_y = height / kTile * kTile;
-  for (std::size_t y = 0; y < whole_y; y += kTile)
+  constexpr std::size_t kPage = 64;  // rows: what a cache line of a column holds
+  for (std::size_t page = 0; page < whole_y; page += kPage)
     for (std::size_t x = 0; x < whole_x; x += kTile)
-      transpose_tile(from + x * from_stride + y, from_stride, to + y * to_stride + x, to_stride);
+      for (std::size_t y = page; y < std::min(page + kPage, whole_y); y += kTile)
+        transpose_tile(from + x * from_stride + y, from_stride, to + y * to_stride + x, to_stride);
 #endif
   for (std::size_t y = 0; y < height; ++y)
     for (std::size_t x = y < whole_y ? whole_x : 0; x < width; ++x)

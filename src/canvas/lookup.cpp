@@ -2,6 +2,7 @@
 // it.
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 
 #include "canvas/layout.hpp"
 #include "canvas/span.hpp"
@@ -11,10 +12,6 @@ namespace {
 
 bool contains(const Rect& rect, int x, int y) {
   return x >= rect.x && y >= rect.y && x - rect.x < rect.width && y - rect.y < rect.height;
-}
-
-bool holds(const Span& span, std::uint32_t cell) {
-  return cell >= span.begin && cell < span.end;
 }
 
 std::uint64_t first_element(const Axis& axis, std::uint64_t cell) {
@@ -103,31 +100,34 @@ std::optional<Hit> hit(const Layout& layout, int x, int y) {
   for (std::size_t s = 0; s < layout.sections.size(); ++s) {
     const Section& section = layout.sections[s];
     if (!contains(section.rect, x, y)) continue;
-    for (const Block& block : section.blocks) {
-      if (!contains(block.rect, x, y)) continue;
-      const auto cell_x = cell_at(block.x, block.rect.width, x - block.rect.x);
-      const auto cell_y = cell_at(block.y, block.rect.height, y - block.rect.y);
-      if (!cell_x || !cell_y) return std::nullopt;
-      return Hit{s,
-                 *cell_x,
-                 *cell_y,
-                 first_element(section.x, *cell_x),
-                 first_element(section.x, *cell_x + std::uint64_t{1}),
-                 first_element(section.y, *cell_y),
-                 first_element(section.y, *cell_y + std::uint64_t{1})};
-    }
+    const auto after = std::ranges::partition_point(
+        section.blocks, [&](const Block& block) { return block.rect.x <= x && block.rect.y <= y; });
+    if (after == section.blocks.begin()) continue;
+    const Block& block = *std::prev(after);
+    if (!contains(block.rect, x, y)) continue;
+    const auto cell_x = cell_at(block.x, block.rect.width, x - block.rect.x);
+    const auto cell_y = cell_at(block.y, block.rect.height, y - block.rect.y);
+    if (!cell_x || !cell_y) return std::nullopt;
+    return Hit{s,
+               *cell_x,
+               *cell_y,
+               first_element(section.x, *cell_x),
+               first_element(section.x, *cell_x + std::uint64_t{1}),
+               first_element(section.y, *cell_y),
+               first_element(section.y, *cell_y + std::uint64_t{1})};
   }
   return std::nullopt;
 }
 
 std::optional<Rect> pixels_of(const Section& section, std::uint32_t cell_x, std::uint32_t cell_y) {
-  for (const Block& block : section.blocks) {
-    if (!holds(block.x, cell_x) || !holds(block.y, cell_y)) continue;
-    const Extent x = pixels_of(block.x, block.rect.width, cell_x);
-    const Extent y = pixels_of(block.y, block.rect.height, cell_y);
-    return Rect{block.rect.x + x.begin, block.rect.y + y.begin, x.end - x.begin, y.end - y.begin};
-  }
-  return std::nullopt;
+  const auto found = std::ranges::partition_point(section.blocks, [&](const Block& block) {
+    return block.x.end <= cell_x || block.y.end <= cell_y;
+  });
+  if (found == section.blocks.end()) return std::nullopt;
+  const Block& block = *found;
+  const Extent x = pixels_of(block.x, block.rect.width, cell_x);
+  const Extent y = pixels_of(block.y, block.rect.height, cell_y);
+  return Rect{block.rect.x + x.begin, block.rect.y + y.begin, x.end - x.begin, y.end - y.begin};
 }
 
 std::optional<std::pair<std::uint32_t, std::uint32_t>> cell_of(

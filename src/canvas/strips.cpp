@@ -106,7 +106,7 @@ void share(int total, std::vector<Part>& parts, double weights, Used used) {
 }
 
 struct Column {
-  std::size_t begin = 0, end = 0;  // items
+  std::size_t begin = 0, end = 0;  // items, counted from the strip's first
   int width = 0;                   // offered
 };
 
@@ -122,16 +122,26 @@ struct StripFit {
   std::vector<Column> columns;
 };
 
+/// Strips of equal sections are filled alike, and a search meets the same strips again and again.
+struct FittedStrip {
+  std::size_t begin = 0, end = 0;
+  int height = 0;
+  double weights = 0;
+  StripFit fit;
+};
+
 class Arranger {
  public:
   Arranger(std::span<const Item> items, int width, int height)
       : items_(items), width_(width), height_(height), labels_(width >= 160 && height >= 120) {
     std::map<Form, std::uint32_t> classes;
     sums_.push_back(0);
+    hashes_.push_back(0);
     for (const Item& item : items) {
       alike_.push_back(
           classes.try_emplace(item.form, static_cast<std::uint32_t>(classes.size())).first->second);
       sums_.push_back(sums_.back() + item.weight);
+      hashes_.push_back(hashes_.back() * kBase + alike_.back() + 1);
     }
   }
 
@@ -142,7 +152,7 @@ class Arranger {
     const double square = std::sqrt(n * height_ / width_);  // strips, if all sections were square
     const auto least = static_cast<std::size_t>(std::max(1.0, square / 2));
     const auto most = static_cast<std::size_t>(std::min(n, std::max(2.0, square * 2)));
-    for (std::size_t strips = least; strips <= most; ++strips) {
+    for (std::size_t strips = least; strips <= most; strips += 1 + strips / 16) {
       Breaks breaks = greedy(strips);
       if (!tried.empty() && tried.back().second == breaks) continue;
       const double value = evaluate(breaks);
@@ -161,6 +171,15 @@ class Arranger {
   }
 
  private:
+  static constexpr std::uint64_t kBase = 0x9E3779B97F4A7C15u;
+
+  static std::uint64_t power(std::size_t exponent) {
+    std::uint64_t result = 1;
+    for (std::uint64_t base = kBase; exponent > 0; exponent >>= 1, base *= base)
+      if (exponent & 1) result *= base;
+    return result;
+  }
+
   double weight(std::size_t begin, std::size_t end) const { return sums_[end] - sums_[begin]; }
 
   const Fit& fit_of(std::size_t item, int width, int height) {
@@ -213,7 +232,18 @@ class Arranger {
   }
 
   /// Fills a strip as wide as the canvas. `weights` is the sum that its widths refer to.
-  StripFit fit_strip(std::size_t begin, std::size_t end, int height, double weights) {
+  const StripFit& fit_strip(std::size_t begin, std::size_t end, int height, double weights) {
+    const std::uint64_t key =
+        ((hashes_[end] - hashes_[begin] * power(end - begin)) * 31 + end - begin) * 8191 +
+        static_cast<std::uint64_t>(height);
+    FittedStrip& known = strips_[key];
+    const bool equal = known.end - known.begin == end - begin && known.height == height &&
+                       known.weights == weights && begins_like(begin, end, known.begin, known.end);
+    if (!equal) known = {begin, end, height, weights, fill_strip(begin, end, height, weights)};
+    return known.fit;
+  }
+
+  StripFit fill_strip(std::size_t begin, std::size_t end, int height, double weights) {
     const int gap = height < kLowStrip ? 2 : kSectionGap;
     const bool stacks =
         labels_ && height >= 2 * kLowStrip + kLabelHeight && end - begin <= kSearched;
@@ -238,26 +268,28 @@ class Arranger {
     }
     StripFit strip;
     for (std::size_t j = end; j > begin; j = last[j - begin])
-      strip.columns.push_back({last[j - begin], j});
+      strip.columns.push_back({last[j - begin] - begin, j - begin});
     std::ranges::reverse(strip.columns);
 
     std::vector<Part> parts;
     for (const Column& column : strip.columns) {
       std::uint64_t alike = 0;
       for (std::size_t i = column.begin; i < column.end; ++i)
-        alike = alike * 1'000'003 + alike_[i] + 1;
-      parts.push_back({weight(column.begin, column.end), alike, least + gap});
+        alike = alike * 1'000'003 + alike_[begin + i] + 1;
+      parts.push_back({weight(begin + column.begin, begin + column.end), alike, least + gap});
     }
     // Each part with the gap behind it.
     share(width_ + gap, parts, weights, [&](std::size_t i, int size) {
-      const ColumnFit column =
-          fit_column(strip.columns[i].begin, strip.columns[i].end, size - gap, height);
-      return column.width > 0 ? column.width + gap : 0;
+      const Column& column = strip.columns[i];
+      const int used =
+          fit_column(begin + column.begin, begin + column.end, size - gap, height).width;
+      return used > 0 ? used + gap : 0;
     });
     for (std::size_t i = 0; i < parts.size(); ++i) {
       Column& column = strip.columns[i];
       column.width = parts[i].size - gap;
-      const ColumnFit found = fit_column(column.begin, column.end, column.width, height);
+      const ColumnFit found =
+          fit_column(begin + column.begin, begin + column.end, column.width, height);
       strip.value += value_in(found);
       strip.height = std::max(strip.height, found.height);
     }
@@ -310,7 +342,6 @@ class Arranger {
     for (std::size_t s = 0; s < n; ++s) room -= above(s);
     if (room < 2 * static_cast<int>(n)) return -1e18;
 
-    std::vector<StripFit> fits(n);
     std::vector<Part> parts;
     const int least = even(std::min(room / 2 / static_cast<int>(n), kLowStrip));
     for (std::size_t s = 0; s < n; ++s) {
@@ -319,20 +350,19 @@ class Arranger {
     }
     share(room, parts, sum, [&](std::size_t s, int size) {
       if (size <= 0) return 0;
-      fits[s] = fit_strip(strips[s].begin, strips[s].end, size, weights[s]);
-      return fits[s].height;
+      return fit_strip(strips[s].begin, strips[s].end, size, weights[s]).height;
     });
     double value = 0;
     int y = 0;
     for (std::size_t s = 0; s < n; ++s) {
       if (parts[s].size <= 0) continue;
-      fits[s] = fit_strip(strips[s].begin, strips[s].end, parts[s].size, weights[s]);
-      value += fits[s].value;
+      const StripFit& found = fit_strip(strips[s].begin, strips[s].end, parts[s].size, weights[s]);
+      value += found.value;
       y += above(s);
       strips[s].y = y;
-      strips[s].height = fits[s].height;
-      if (arrangement) write(strips[s], parts[s].size, fits[s], *arrangement);
-      y += even_up(fits[s].height);
+      strips[s].height = found.height;
+      if (arrangement) write(strips[s], parts[s].size, found, *arrangement);
+      y += even_up(found.height);
     }
     return value;
   }
@@ -342,11 +372,12 @@ class Arranger {
     arrangement.strips.push_back(strip);
     int x = 0;
     for (const Column& column : found.columns) {
-      const ColumnFit in = fit_column(column.begin, column.end, column.width, height);
+      const std::size_t begin = strip.begin + column.begin, end = strip.begin + column.end;
+      const ColumnFit in = fit_column(begin, end, column.width, height);
       int y = strip.y;
-      for (std::size_t i = column.begin; i < column.end; ++i) {
-        const int room = in.stacked.empty() ? height : in.stacked[i - column.begin].size;
-        const Fit& placed = fit_of(i, column.width, room);
+      for (std::size_t i = begin; i < end; ++i) {
+        const Fit& placed =
+            fit_of(i, column.width, in.stacked.empty() ? height : in.stacked[i - begin].size);
         arrangement.places[i] = {placed, x, y};
         y += even_up(placed.height) + kLabelHeight;
       }
@@ -388,7 +419,9 @@ class Arranger {
   bool labels_;
   std::vector<std::uint32_t> alike_;
   std::vector<double> sums_;
+  std::vector<std::uint64_t> hashes_;  // of alike_, up to each item
   std::unordered_map<std::uint64_t, Fit> fits_;
+  std::unordered_map<std::uint64_t, FittedStrip> strips_;
   Fit nowhere_;
 };
 
