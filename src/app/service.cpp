@@ -8,6 +8,7 @@
 #include "app/ingest.hpp"
 #include "app/metrics.hpp"
 #include "app/page.hpp"
+#include "app/token.hpp"
 #include "base/log.hpp"
 #include "base/tensor.hpp"
 #include "encode/encoder.hpp"
@@ -81,6 +82,15 @@ Result<std::unique_ptr<Ingest>> listen_for_hooks(const std::vector<wire::Address
       ingest.error().message +
           "; hooks reach this server at PHOSPHENE_ADDRESS=" + options.addresses[0].to_string());
   return Ingest::create(std::move(options), runs);
+}
+
+/// Empty, so that the server makes one for itself, where none can be kept.
+std::string token_of_user() {
+  Result<std::string> token = user_token();
+  if (token) return *std::move(token);
+  log(LogLevel::kWarning,
+      token.error().message + "; open pages will need the new URL after a restart");
+  return {};
 }
 
 }  // namespace
@@ -174,7 +184,7 @@ Result<std::unique_ptr<Service>> Service::create(const ServiceOptions& options) 
   how.port = options.port;
   how.port_asked_for = options.port_asked_for;
   how.allowed_hosts = options.allowed_hosts;
-  how.token = options.token;
+  how.token = options.token.empty() ? token_of_user() : options.token;
   how.assets = page();
   Result<std::unique_ptr<stream::Server>> server = stream::Server::create(how, *state);
   if (!server) return server.error();

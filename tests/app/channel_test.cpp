@@ -1,0 +1,221 @@
+// A channel between a run and a viewer, with a hook that answers its plans, and no codec.
+#include "app/channel.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "encode/encoder.hpp"
+#include "hook_messages.hpp"
+
+using namespace phosphene;
+using namespace phosphene::app;
+
+namespace {
+
+/// Waits, at most five seconds, until something is there.
+template <typename Probe>
+auto eventually(Probe probe) -> decltype(probe()) {
+  const std::int64_t end = monotonic_us() + 5'000'000;
+  auto result = probe();
+  while (!result && monotonic_us() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    result = probe();
+  }
+  return result;
+}
+
+/// A viewer who reads everything.
+class Viewer {
+ public:
+  explicit Viewer(std::shared_ptr<stream::Broadcast> broadcast) : broadcast_(std::move(broadcast)) {
+    broadcast_->add_viewer();
+  }
+  ~Viewer() { broadcast_->remove_viewer(); }
+
+  /// The next message that `wanted` accepts; skips others.
+  std::optional<v1::ToPage> next(const std::function<bool(const v1::ToPage&)>& wanted) {
+    return eventually([&]() -> std::optional<v1::ToPage> {
+      while (const stream::SharedMessage message = broadcast_->next(cursor_)) {
+        v1::ToPage page;
+        REQUIRE(page.ParseFromString(std::string(message->page())));
+        if (wanted(page)) return page;
+      }
+      return std::nullopt;
+    });
+  }
+  std::optional<v1::ToPage> start() {
+    return next([](const v1::ToPage& page) { return page.has_start(); });
+  }
+  /// The facts of the next frame that `wanted` accepts.
+  std::optional<v1::Facts> facts(const std::function<bool(const v1::Facts&)>& wanted) {
+    v1::Facts found;
+    const auto page = next([&](const v1::ToPage& message) {
+      if (!message.has_fragment()) return false;
+      const std::string& data = message.fragment().data();
+      const std::size_t mdat = data.find("mdat");
+      if (mdat == std::string::npos) return false;
+      const std::span media(reinterpret_cast<const std::uint8_t*>(data.data()) + mdat + 4,
+                            data.size() - mdat - 4);
+      const auto bytes = encode::facts_of(media);
+      return bytes && found.ParseFromArray(bytes->data(), static_cast<int>(bytes->size())) &&
+             wanted(found);
+    });
+    return page ? std::optional(found) : std::nullopt;
+  }
+
+ private:
+  std::shared_ptr<stream::Broadcast> broadcast_;
+  stream::Broadcast::Cursor cursor_;
+};
+
+/// A hook that is connected to a run, without a socket between.
+struct Hook {
+  explicit Hook(Runs& runs, const std::string& id) : run(runs.open(test::hello(id), 1)->run) {}
+
+  void send(v1::FromHook message) { CHECK(run->handle(std::move(message), monotonic_us()).ok()); }
+  /// The plans as soon as they ask for something.
+  std::optional<v1::Plans> plans() {
+    return eventually([&]() -> std::optional<v1::Plans> {
+      std::optional<v1::Plans> plans = run->plans_after(sent);
+      if (plans && plans->views_size() > 0 && plans->views(0).tensors_size() > 0) return plans;
+      return std::nullopt;
+    });
+  }
+  void answer(const v1::Plans& plans, std::uint64_t step, std::uint32_t tensor,
+              std::uint32_t cells) {
+    v1::FromHook message;
+    v1::Frame& frame = *message.mutable_frame();
+    frame.set_view(plans.views(0).view());
+    frame.set_plans(plans.version());
+    frame.set_step(step);
+    *frame.add_tiles() = test::tile(tensor, cells);
+    send(std::move(message));
+  }
+
+  std::shared_ptr<Run> run;
+  std::uint64_t sent = 0;
+};
+
+stream::View view_of(stream::View::Mode mode) {
+  stream::View view;
+  view.mode = mode;
+  view.width = 320;
+  view.height = 240;
+  view.fps = 100;
+  return view;
+}
+
+}  // namespace
+
+TEST_CASE("a channel waits for a run, asks it for what the view needs, and shows what comes") {
+  Runs runs;
+  ChannelCounters counters;
+  Channel channel(view_of(stream::View::Mode::kParameters), runs, "null", counters, [] {});
+  Viewer viewer(channel.broadcast());
+  const auto waiting = viewer.next([](const v1::ToPage& page) { return page.has_stop(); });
+  REQUIRE(waiting);
+  CHECK(waiting->stop().why() == "waiting for a run");
+
+  Hook hook(runs, "first");
+  hook.send(test::declared({test::tensor(1, "weight", {8, 6})}));
+  const auto plans = hook.plans();
+  REQUIRE(plans);
+  CHECK(plans->views(0).tensors(0).tensor() == 1);
+  const auto start = viewer.start();
+  REQUIRE(start);
+  CHECK(start->start().run() == hook.run->id());
+  CHECK(start->start().layout().sections_size() == 1);
+  CHECK(start->start().layout().sections(0).name() == "weight");
+
+  hook.answer(*plans, 41, 1, 48);
+  const auto facts = viewer.facts([](const v1::Facts& f) { return f.step() == 41; });
+  REQUIRE(facts);
+  CHECK(facts->number() == 1);
+  CHECK(facts->layout() == start->start().layout().id());
+  REQUIRE(facts->tensors_size() == 1);
+  CHECK(facts->tensors(0).tensor() == 1);
+
+  SUBCASE("a repeated picture keeps its number, and says nothing twice") {
+    const auto repeat = viewer.facts([](const v1::Facts&) { return true; });
+    REQUIRE(repeat);
+    CHECK(repeat->number() == 1);
+    CHECK(repeat->tensors_size() == 0);
+  }
+  SUBCASE("a viewer who comes later begins with a keyframe whose facts are whole") {
+    Viewer late(channel.broadcast());
+    const auto whole = late.facts([](const v1::Facts&) { return true; });
+    REQUIRE(whole);
+    CHECK(whole->step() == 41);
+    CHECK(whole->tensors_size() == 1);
+  }
+  SUBCASE("case_40: another tensor, another layout, in another epoch") {
+    hook.send(test::declared({test::tensor(2, "more", {4, 4})}));
+    const auto again = viewer.start();
+    REQUIRE(again);
+    CHECK(again->start().epoch() > start->start().epoch());
+    CHECK(again->start().layout().sections_size() == 2);
+    const auto more = hook.plans();
+    REQUIRE(more);
+    CHECK(more->views(0).tensors_size() == 2);
+  }
+  SUBCASE("a newer run is followed by those who watch the newest") {
+    Hook second(runs, "second");
+    second.send(test::declared({test::tensor(1, "other", {5, 5})}));
+    const auto again = viewer.start();
+    REQUIRE(again);
+    CHECK(again->start().layout().sections(0).name() == "other");
+    CHECK(eventually([&] {
+      const auto left = hook.run->plans_after(hook.sent);
+      return left && left->views_size() == 0;
+    }));
+  }
+}
+
+TEST_CASE("what a run does not have is said") {
+  Runs runs;
+  ChannelCounters counters;
+  Hook hook(runs, "run");
+  hook.send(test::declared({test::tensor(1, "weight", {8, 6})}));
+  Channel channel(view_of(stream::View::Mode::kGradients), runs, "null", counters, [] {});
+  Viewer viewer(channel.broadcast());
+  const auto stop = viewer.next([](const v1::ToPage& page) { return page.has_stop(); });
+  REQUIRE(stop);
+  CHECK(stop->stop().why() == "this run has no gradients to show");
+}
+
+TEST_CASE("an encoder that is missing is said to the viewer") {
+  Runs runs;
+  ChannelCounters counters;
+  Hook hook(runs, "run");
+  hook.send(test::declared({test::tensor(1, "weight", {8, 6})}));
+  Channel channel(view_of(stream::View::Mode::kParameters), runs, "crayon", counters, [] {});
+  Viewer viewer(channel.broadcast());
+  const auto stop = viewer.next([](const v1::ToPage& page) { return page.has_stop(); });
+  REQUIRE(stop);
+  CHECK(stop->stop().why().find("crayon") != std::string::npos);
+}
+
+TEST_CASE("a channel ends when nobody has watched for a while, and takes its plan away") {
+  Runs runs;
+  ChannelCounters counters;
+  Hook hook(runs, "run");
+  hook.send(test::declared({test::tensor(1, "weight", {8, 6})}));
+  Channel channel(view_of(stream::View::Mode::kParameters), runs, "null", counters, [] {});
+  {
+    Viewer viewer(channel.broadcast());
+    REQUIRE(viewer.start());
+    REQUIRE(hook.plans());
+    CHECK_FALSE(channel.finished());
+  }
+  CHECK(channel.expect_viewer());
+  CHECK(eventually([&] { return channel.finished(); }));
+  CHECK_FALSE(channel.expect_viewer());
+  const auto left = hook.run->plans_after(hook.sent);
+  REQUIRE(left);
+  CHECK(left->views_size() == 0);
+}
