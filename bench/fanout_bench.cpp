@@ -1,4 +1,5 @@
-// 200 viewers of one channel on loopback: how long until each has a frame whole, and what that costs the server.
+// 200 viewers of one channel on loopback: how long until each has a frame whole, and what that
+// costs the server.
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <sys/epoll.h>
@@ -29,14 +30,18 @@ constexpr std::string_view kMark = "SENT";  // eight bytes of time follow it in 
 
 class OneChannel : public stream::Site {
  public:
-  Result<std::shared_ptr<stream::Broadcast>> subscribe(const stream::View&) override { return channel; }
+  Result<std::shared_ptr<stream::Broadcast>> subscribe(const stream::View&) override {
+    return channel;
+  }
   std::string runs_json() override { return "[]"; }
   std::string channels_json() override { return "[]"; }
   std::string metrics() override { return {}; }
   std::uint64_t runs_version() override { return 1; }
   v1::Runs runs() override { return {}; }
   std::string run_of(const stream::View&) override { return {}; }
-  std::optional<v1::RunScalars> scalars(const std::string&, std::uint64_t&) override { return std::nullopt; }
+  std::optional<v1::RunScalars> scalars(const std::string&, std::uint64_t&) override {
+    return std::nullopt;
+  }
 
   std::shared_ptr<stream::Broadcast> channel;
 };
@@ -58,12 +63,14 @@ class Viewer {
     address.sin_family = AF_INET;
     address.sin_port = htons(server.port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const std::string request = std::string("GET /ws?mode=parameters&token=") + server.token +
-                                " HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                                "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    const std::string request =
+        std::string("GET /ws?mode=parameters&token=") + server.token +
+        " HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
     if (connect(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return;
     send(fd_.get(), request.data(), request.size(), MSG_NOSIGNAL);
-    for (std::string answer; !answer.ends_with("\r\n\r\n");) {  // nothing of a message may be taken with it
+    for (std::string answer;
+         !answer.ends_with("\r\n\r\n");) {  // nothing of a message may be taken with it
       char byte;
       if (recv(fd_.get(), &byte, 1, 0) != 1) break;
       answer += byte;
@@ -118,9 +125,9 @@ class Viewer {
   }
 
   UniqueFd fd_;
-  std::string begin_;        // of the message that is coming
-  std::size_t wanted_ = 2;   // of its beginning
-  std::size_t rest_ = 0;     // of it, beyond the beginning
+  std::string begin_;       // of the message that is coming
+  std::size_t wanted_ = 2;  // of its beginning
+  std::size_t rest_ = 0;    // of it, beyond the beginning
   bool has_size_ = false;
 };
 
@@ -152,7 +159,9 @@ class Viewer {
   Outcome outcome{};
   if (const std::size_t count = latencies_us.size(); count > 0) {
     const auto at = [&](double part) {
-      return static_cast<double>(latencies_us[static_cast<std::size_t>(part * static_cast<double>(count - 1))]) / 1000;
+      return static_cast<double>(
+                 latencies_us[static_cast<std::size_t>(part * static_cast<double>(count - 1))]) /
+             1000;
     };
     outcome = {at(0.5), at(0.99), at(1), static_cast<double>(count)};
   }
@@ -160,7 +169,8 @@ class Viewer {
 }
 
 std::vector<std::uint8_t> make_fragment(int number) {
-  std::vector<std::uint8_t> fragment(kMinBytes + static_cast<std::size_t>(number) * 7919 % (kMaxBytes - kMinBytes), 0x5A);
+  std::vector<std::uint8_t> fragment(
+      kMinBytes + static_cast<std::size_t>(number) * 7919 % (kMaxBytes - kMinBytes), 0x5A);
   std::memcpy(fragment.data(), kMark.data(), kMark.size());
   const std::int64_t now = monotonic_us();
   std::memcpy(fragment.data() + kMark.size(), &now, sizeof now);
@@ -210,7 +220,8 @@ int main(int argc, char** argv) {
   Address address{.port = (*server)->port(), .token = {}};
   (*server)->token().copy(address.token, sizeof address.token - 1);
   if (write(down[1], &address, sizeof address) != sizeof address) return 2;
-  while (site.channel->viewers() < kViewers) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  while (site.channel->viewers() < kViewers)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
 
   const double cpu_before = cpu_s(loop), memory_before = resident_mb();
   auto due = std::chrono::steady_clock::now();
@@ -231,7 +242,8 @@ int main(int argc, char** argv) {
   report.note("fan-out to 200 viewers, 20-60 kB at 30/s, p50", outcome.p50_ms, "ms");
   report.at_most("fan-out to 200 viewers, 20-60 kB at 30/s, p99", outcome.p99_ms, "ms", 50);
   report.note("fan-out to 200 viewers, slowest", outcome.max_ms, "ms");
-  report.at_least("fan-out: frames that arrived", outcome.frames / (kViewers * kFps * kSeconds) * 100, "%", 99);
+  report.at_least("fan-out: frames that arrived",
+                  outcome.frames / (kViewers * kFps * kSeconds) * 100, "%", 99);
   report.note("fan-out: frames skipped", skipped, "frames");
   report.at_most("fan-out: loop thread", cpu * 100, "% core", 30);
   report.at_most("fan-out: server memory", memory, "MB", 200);

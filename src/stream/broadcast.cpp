@@ -22,7 +22,9 @@ std::shared_ptr<Message> serialise(const v1::ToPage& message, std::string_view m
 
 }  // namespace
 
-SharedMessage make_message(const v1::ToPage& message) { return serialise(message); }
+SharedMessage make_message(const v1::ToPage& message) {
+  return serialise(message);
+}
 
 void Broadcast::State::set_state(const v1::ToPage& message) {
   ++state_number;
@@ -92,7 +94,9 @@ void Broadcast::push(std::vector<std::uint8_t> fragment, bool keyframe) {
   changed();
 }
 
-bool Broadcast::take_keyframe_request() { return keyframe_wanted_.exchange(false); }
+bool Broadcast::take_keyframe_request() {
+  return keyframe_wanted_.exchange(false);
+}
 
 SharedMessage Broadcast::next(Cursor& cursor) {
   return state_.with([&](State& state) -> SharedMessage {

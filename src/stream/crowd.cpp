@@ -14,10 +14,10 @@
 namespace phosphene::stream {
 namespace {
 
-constexpr int kNotSentBytes = 16 << 10;     // what the kernel may hold that is not on its way yet
-constexpr int kSilentMs = 30'000;           // unacknowledged for so long: the peer is gone
+constexpr int kNotSentBytes = 16 << 10;  // what the kernel may hold that is not on its way yet
+constexpr int kSilentMs = 30'000;        // unacknowledged for so long: the peer is gone
 constexpr int kKeepAliveIdle_s = 15, kKeepAliveInterval_s = 5, kKeepAliveProbes = 3;
-constexpr int kOtherFiles = 256;            // what the rest of the process has open
+constexpr int kOtherFiles = 256;  // what the rest of the process has open
 
 void set(int fd, int option, int value) {
   setsockopt(fd, IPPROTO_TCP, option, &value, sizeof value);

@@ -10,7 +10,8 @@ namespace {
 constexpr std::string_view kBearer = "Bearer ";
 
 Door::Refusal refusal(Refused cause, int status, std::string sentence) {
-  return {cause, {.status = status, .headers = "Cache-Control: no-store\r\n", .body = sentence + "\n"}};
+  return {cause,
+          {.status = status, .headers = "Cache-Control: no-store\r\n", .body = sentence + "\n"}};
 }
 
 }  // namespace
@@ -46,9 +47,10 @@ std::optional<Door::Refusal> Door::check_token(const Request& request) const {
     return refusal(Refused::kToken, 401,
                    "This server wants its token: open the URL that it printed when it started.");
   }
-  return refusal(Refused::kToken, 403,
-                 "This is not the token of this server: it may have been started anew; open the URL "
-                 "that it printed then.");
+  return refusal(
+      Refused::kToken, 403,
+      "This is not the token of this server: it may have been started anew; open the URL "
+      "that it printed then.");
 }
 
 std::string Door::set_cookie(const Request& request) const {

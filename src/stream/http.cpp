@@ -37,17 +37,28 @@ std::map<std::string, std::string> read_query(lws* socket) {
 
 std::string_view reason_of(int status) {
   switch (status) {
-    case 200: return "OK";
-    case 303: return "See Other";
-    case 308: return "Permanent Redirect";
-    case 400: return "Bad Request";
-    case 401: return "Unauthorized";
-    case 403: return "Forbidden";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 421: return "Misdirected Request";
-    case 426: return "Upgrade Required";
-    default: return "Service Unavailable";
+    case 200:
+      return "OK";
+    case 303:
+      return "See Other";
+    case 308:
+      return "Permanent Redirect";
+    case 400:
+      return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 421:
+      return "Misdirected Request";
+    case 426:
+      return "Upgrade Required";
+    default:
+      return "Service Unavailable";
   }
 }
 

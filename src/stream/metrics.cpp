@@ -44,13 +44,13 @@ void Metrics::refuse(Refused cause, std::string_view line) {
 
 std::string Metrics::to_text() const {
   std::string text;
-  add(text, "viewers", "gauge", "Viewers of a channel: pages that show a picture, and endless mp4s.",
-      viewers);
+  add(text, "viewers", "gauge",
+      "Viewers of a channel: pages that show a picture, and endless mp4s.", viewers);
   add(text, "pages", "gauge", "Open WebSockets.", pages);
   add(text, "connections", "gauge", "Open connections.", open_connections);
   add(text, "connections_total", "counter", "Connections accepted.", connections);
-  add(text, "http_requests_total", "counter", "Requests over HTTP, WebSocket handshakes among them.",
-      http_requests);
+  add(text, "http_requests_total", "counter",
+      "Requests over HTTP, WebSocket handshakes among them.", http_requests);
   add(text, "fragments_total", "counter", "Fragments handed to viewers.", fragments);
   add(text, "fragments_skipped_total", "counter", "Fragments that a slow viewer did not get.",
       fragments_skipped);

@@ -14,7 +14,9 @@ Mp4Viewer::Mp4Viewer(Hall& hall, Subscription subscription)
   ++hall_.metrics.viewers;
 }
 
-Mp4Viewer::~Mp4Viewer() { --hall_.metrics.viewers; }
+Mp4Viewer::~Mp4Viewer() {
+  --hall_.metrics.viewers;
+}
 
 bool Mp4Viewer::prepare(const Message& message) {
   if (message.media_bytes == 0) return false;

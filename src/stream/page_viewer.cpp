@@ -18,8 +18,8 @@ constexpr std::int64_t kMinChangeInterval_us = 150'000;
 static_assert(Message::kHeadroom >= LWS_PRE);
 
 bool is_of_view(const std::string& key) {
-  static constexpr std::string_view kKeys[] = {"run",   "mode",  "quality", "size",  "fit",
-                                               "fps",   "scope", "range",   "shape", "pooling"};
+  static constexpr std::string_view kKeys[] = {"run", "mode",  "quality", "size",  "fit",
+                                               "fps", "scope", "range",   "shape", "pooling"};
   for (const std::string_view known : kKeys) {
     if (key == known) return true;
   }
@@ -165,8 +165,8 @@ Conversation::Next PageViewer::write(lws* socket) {
     hall_.metrics.fragments_skipped += subscription_.cursor().skipped - skipped;
   }
   if (!message) return Next::kWait;
-  // The frame's header goes into the headroom and leaves, or is copied, within this call; every viewer is written to
-  // by this thread: so one buffer serves all.
+  // The frame's header goes into the headroom and leaves, or is copied, within this call; every
+  // viewer is written to by this thread: so one buffer serves all.
   auto* from = reinterpret_cast<unsigned char*>(message->bytes.data()) + Message::kHeadroom;
   if (lws_write(socket, from, message->size(), LWS_WRITE_BINARY) < 0) return Next::kClose;
   hall_.metrics.bytes_sent += message->size();

@@ -12,7 +12,8 @@ constexpr std::size_t kPieceBytes = 64u << 10;
 
 }  // namespace
 
-Reply::Reply(const std::string& wire) : bytes_(std::string(LWS_PRE, '\0') + wire), written_(LWS_PRE) {}
+Reply::Reply(const std::string& wire)
+    : bytes_(std::string(LWS_PRE, '\0') + wire), written_(LWS_PRE) {}
 
 Conversation::Next Reply::write(lws* socket) {
   const std::size_t piece = std::min(kPieceBytes, bytes_.size() - written_);

@@ -18,7 +18,9 @@ bool ends_at(std::string_view path, std::string_view endpoint) {
          path[path.size() - endpoint.size() - 1] == '/';
 }
 
-bool is_page(std::string_view path) { return path.ends_with('/') || ends_at(path, "index.html"); }
+bool is_page(std::string_view path) {
+  return path.ends_with('/') || ends_at(path, "index.html");
+}
 
 /// "/sub" may be the page itself, reached without its slash: a folder's name has no dot.
 bool may_be_folder(std::string_view path) {
@@ -104,13 +106,15 @@ std::variant<std::unique_ptr<Conversation>, Response> Router::route(const Reques
     const Result<View> view = View::parse(request.query);
     if (!view) return refuse(400, view.error().message);
     if (view->mode == View::Mode::kOff) return refuse(400, "mode=off has no picture.");
-    if (request.method == "HEAD") return Response{.type = "video/mp4", .headers = std::string(kNoStore), .body = {}};
+    if (request.method == "HEAD")
+      return Response{.type = "video/mp4", .headers = std::string(kNoStore), .body = {}};
     Result<std::shared_ptr<Broadcast>> broadcast = hall_.site.subscribe(*view);
     if (!broadcast) return refuse(503, broadcast.error().message);
     return std::make_unique<Mp4Viewer>(hall_, Subscription(std::move(*broadcast)));
   }
   if (const Asset* asset = find_asset(path)) {
-    Response response{.type = std::string(asset->mime), .headers = "Cache-Control: no-cache\r\n", .body = {}};
+    Response response{
+        .type = std::string(asset->mime), .headers = "Cache-Control: no-cache\r\n", .body = {}};
     if (asset->path.starts_with("assets/")) {  // their names hold a hash of what is in them
       response.headers = "Cache-Control: private, max-age=31536000, immutable\r\n";
     }
@@ -136,10 +140,12 @@ Response Router::page(const Request& request) const {
   }
   const Asset* index = find_asset("/index.html");
   if (!index) {
-    return fresh(kHtml, html({}, "This program was built without its page (see the option "
-                                 "<code>page</code>); the video is at <code>live.mp4</code>."));
+    return fresh(kHtml, html({},
+                             "This program was built without its page (see the option "
+                             "<code>page</code>); the video is at <code>live.mp4</code>."));
   }
-  // Relative addresses in a page that was reached without its closing slash point one folder too high.
+  // Relative addresses in a page that was reached without its closing slash point one folder too
+  // high.
   const std::string nonce = random_token();
   std::string body(reinterpret_cast<const char*>(index->bytes.data()), index->bytes.size());
   if (const std::size_t head = body.find("<head>"); head != std::string::npos) {
@@ -152,7 +158,8 @@ Response Router::page(const Request& request) const {
   response.headers +=
       "Content-Security-Policy: default-src 'none'; script-src 'self' 'nonce-" + nonce +
       "'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; "
-      "media-src 'self' blob:; worker-src 'self' blob:; manifest-src 'self'; connect-src 'self' ws://" +
+      "media-src 'self' blob:; worker-src 'self' blob:; manifest-src 'self'; connect-src 'self' "
+      "ws://" +
       request.host + " wss://" + request.host +
       "; base-uri 'none'; form-action 'none'; frame-ancestors 'self' http://localhost:* "
       "http://127.0.0.1:*\r\n";
@@ -160,14 +167,15 @@ Response Router::page(const Request& request) const {
 }
 
 Response Router::turn_away(const Request& request, Door::Refusal refusal) {
-  hall_.metrics.refuse(refusal.cause, "A request for " + printable(request.path) +
-                                          " was refused: " + refusal.response.body.substr(
-                                              0, refusal.response.body.size() - 1));
+  hall_.metrics.refuse(refusal.cause,
+                       "A request for " + printable(request.path) + " was refused: " +
+                           refusal.response.body.substr(0, refusal.response.body.size() - 1));
   Response response = std::move(refusal.response);
   if (refusal.cause != Refused::kToken || !is_page(request.path)) return response;
   std::string head;
   if (request.from_another_site && !request.query.contains("again")) {
-    // A link on another site led here: the browser keeps a strict cookie back until a page of ours asks.
+    // A link on another site led here: the browser keeps a strict cookie back until a page of ours
+    // asks.
     auto query = request.query;
     query["again"] = "1";
     head = "<meta http-equiv=refresh content=\"0;url=?" + to_query(query) + "\">";

@@ -23,8 +23,10 @@ namespace phosphene::stream {
 namespace {
 
 constexpr std::int64_t kTick_us = 200'000;
-constexpr std::int64_t kMaxStall_us = 30'000'000;  // a viewer who takes nothing for so long is dropped
-constexpr unsigned kMaxHeaderBytes = 16u << 10;    // cookies of all other servers on localhost come along
+constexpr std::int64_t kMaxStall_us =
+    30'000'000;  // a viewer who takes nothing for so long is dropped
+constexpr unsigned kMaxHeaderBytes = 16u
+                                     << 10;  // cookies of all other servers on localhost come along
 constexpr unsigned kRequestTimeout_s = 10;
 // Small pieces cost a round of the loop each (see docs/decisions).
 constexpr std::size_t kMaxSendBytes = 1u << 20;
@@ -99,8 +101,12 @@ int Server::State::on_event(lws* handle, lws_callback_reasons reason, void*, voi
                             std::size_t size) {
   auto& state = *static_cast<State*>(lws_context_user(lws_get_context(handle)));
   switch (reason) {
-    case LWS_CALLBACK_EVENT_WAIT_CANCELLED: state.offer_news(); return 0;
-    case LWS_CALLBACK_RAW_RX_FILE: state.accept_all(); return 0;
+    case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
+      state.offer_news();
+      return 0;
+    case LWS_CALLBACK_RAW_RX_FILE:
+      state.accept_all();
+      return 0;
     case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED: {
       const int fd = lws_get_socket_fd(handle);
       tune_for_viewers(fd);
@@ -110,11 +116,14 @@ int Server::State::on_event(lws* handle, lws_callback_reasons reason, void*, voi
       return 0;
     }
     case LWS_CALLBACK_RAW_ADOPT:
-    case LWS_CALLBACK_RAW_RX: return -1;  // CONNECT
-    default: break;
+    case LWS_CALLBACK_RAW_RX:
+      return -1;  // CONNECT
+    default:
+      break;
   }
 
-  // The streams of HTTP/2 have no socket of their own: not spoken here, though libwebsockets offers it.
+  // The streams of HTTP/2 have no socket of their own: not spoken here, though libwebsockets offers
+  // it.
   auto* socket = static_cast<Socket*>(lws_get_opaque_user_data(handle));
   switch (reason) {
     case LWS_CALLBACK_WSI_DESTROY:
@@ -123,14 +132,17 @@ int Server::State::on_event(lws* handle, lws_callback_reasons reason, void*, voi
       state.crowd.remove(socket);
       --state.hall.metrics.open_connections;
       return 0;
-    case LWS_CALLBACK_HTTP: return socket ? state.on_http(*socket) : -1;
-    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: return socket ? state.on_handshake(*socket) : -1;
+    case LWS_CALLBACK_HTTP:
+      return socket ? state.on_http(*socket) : -1;
+    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
+      return socket ? state.on_handshake(*socket) : -1;
     case LWS_CALLBACK_ESTABLISHED:
       socket->established = true;
       state.want_room(*socket);
       return 0;
     case LWS_CALLBACK_HTTP_WRITEABLE:
-    case LWS_CALLBACK_SERVER_WRITEABLE: return socket ? state.on_room(*socket) : -1;
+    case LWS_CALLBACK_SERVER_WRITEABLE:
+      return socket ? state.on_room(*socket) : -1;
     case LWS_CALLBACK_RECEIVE: {
       const bool last = lws_is_final_fragment(handle) && lws_remaining_packet_payload(handle) == 0;
       if (!socket->conversation->receive(handle, {static_cast<const char*>(in), size}, last)) {
@@ -139,7 +151,8 @@ int Server::State::on_event(lws* handle, lws_callback_reasons reason, void*, voi
       if (socket->conversation->has_news()) state.want_room(*socket);
       return 0;
     }
-    default: return 0;
+    default:
+      return 0;
   }
 }
 
@@ -161,12 +174,13 @@ void Server::State::accept_all() {
       send(fd.get(), kBusy, sizeof kBusy - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
       continue;
     }
-    if (leaving) lws_set_timeout(leaving->handle, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_SYNC);
+    if (leaving)
+      lws_set_timeout(leaving->handle, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_SYNC);
     lws_sock_file_fd_type descriptor;
     descriptor.sockfd = fd.release();
-    lws_adopt_descriptor_vhost(
-        vhost, static_cast<lws_adoption_type>(LWS_ADOPT_SOCKET | LWS_ADOPT_HTTP), descriptor,
-        nullptr, nullptr);
+    lws_adopt_descriptor_vhost(vhost,
+                               static_cast<lws_adoption_type>(LWS_ADOPT_SOCKET | LWS_ADOPT_HTTP),
+                               descriptor, nullptr, nullptr);
     if (!timer.running) {
       timer.running = true;
       lws_sul_schedule(context.get(), 0, &timer.entry, on_tick, kTick_us);
@@ -204,9 +218,13 @@ int Server::State::on_room(Socket& socket) {
   socket.waiting_since_us = 0;
   if (!socket.conversation) return 0;
   switch (socket.conversation->write(socket.handle)) {
-    case Conversation::Next::kWait: return 0;
-    case Conversation::Next::kMore: want_room(socket); return 0;
-    case Conversation::Next::kClose: return -1;
+    case Conversation::Next::kWait:
+      return 0;
+    case Conversation::Next::kMore:
+      want_room(socket);
+      return 0;
+    case Conversation::Next::kClose:
+      return -1;
   }
   return -1;
 }
@@ -238,8 +256,8 @@ void Server::State::tick() {
     if (!socket->conversation) continue;
     socket->conversation->tick();
     if (socket->conversation->has_news()) want_room(*socket);
-    // libwebsockets does not read from an HTTP client while it is being answered, and so would neither see it go nor
-    // stop waking up for what it sends.
+    // libwebsockets does not read from an HTTP client while it is being answered, and so would
+    // neither see it go nor stop waking up for what it sends.
     const bool is_idle = socket->waiting_since_us == 0;
     if (is_idle && socket->is_http && !discard_input(lws_get_socket_fd(socket->handle))) {
       lws_set_timeout(socket->handle, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
@@ -310,9 +328,15 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options, Sit
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Server::~Server() = default;
 
-std::uint16_t Server::port() const { return state_->port; }
-std::string Server::listen() const { return join(state_->host, state_->port); }
-const std::string& Server::token() const { return state_->router.door().token(); }
+std::uint16_t Server::port() const {
+  return state_->port;
+}
+std::string Server::listen() const {
+  return join(state_->host, state_->port);
+}
+const std::string& Server::token() const {
+  return state_->router.door().token();
+}
 
 std::string Server::url() const {
   const bool anywhere = state_->host == "0.0.0.0" || state_->host == "::";

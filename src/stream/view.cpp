@@ -173,7 +173,8 @@ Result<void> set(View& view, const std::string& key, const std::string& value) {
 
 Result<View> View::parse(const std::map<std::string, std::string>& query) {
   View view;
-  for (const auto& [key, value] : query) {  // "fit" comes before "size": a size that is asked for wins
+  for (const auto& [key, value] :
+       query) {  // "fit" comes before "size": a size that is asked for wins
     if (auto done = set(view, key, value); !done) return done.error();
   }
   return view;

@@ -177,7 +177,8 @@ TEST_CASE("a writer and a reader on two threads lose nothing that is not counted
   broadcast.start(start_of(1));
   std::thread writer([&] {
     for (int i = 0; i < kFragments; ++i) {
-      broadcast.push(make_fragment(std::to_string(i), 0), i == 0 || broadcast.take_keyframe_request() || i == kFragments - 1);
+      broadcast.push(make_fragment(std::to_string(i), 0),
+                     i == 0 || broadcast.take_keyframe_request() || i == kFragments - 1);
     }
   });
   Broadcast::Cursor cursor;

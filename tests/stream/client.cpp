@@ -14,7 +14,9 @@ using Clock = std::chrono::steady_clock;
 
 int remaining_ms(Clock::time_point deadline) {
   return std::max<int>(
-      0, static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count()));
+      0,
+      static_cast<int>(
+          std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count()));
 }
 
 Answer parse_head(const std::string& head) {
@@ -35,14 +37,16 @@ Answer parse_head(const std::string& head) {
 
 Client::Client(std::uint16_t port, const char* from, int receive_buffer) {
   UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (receive_buffer > 0) setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
+  if (receive_buffer > 0)
+    setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   inet_pton(AF_INET, from, &address.sin_addr);
   if (bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return;
   inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
   address.sin_port = htons(port);
-  if (connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) fd_ = std::move(fd);
+  if (connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0)
+    fd_ = std::move(fd);
 }
 
 bool Client::send(std::string_view bytes) {
@@ -94,16 +98,19 @@ bool Client::is_closed_by_peer() {
   return got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
 }
 
-std::string request_text(const std::string& path, const Headers& headers, const std::string& method) {
+std::string request_text(const std::string& path, const Headers& headers,
+                         const std::string& method) {
   std::string text = method + " " + path + " HTTP/1.1\r\n";
-  if (std::ranges::none_of(headers, [](const std::string& line) { return line.starts_with("Host:"); })) {
+  if (std::ranges::none_of(headers,
+                           [](const std::string& line) { return line.starts_with("Host:"); })) {
     text += "Host: localhost\r\n";
   }
   for (const std::string& line : headers) text += line + "\r\n";
   return text + "\r\n";
 }
 
-Answer ask(std::uint16_t port, const std::string& path, const Headers& headers, const std::string& method) {
+Answer ask(std::uint16_t port, const std::string& path, const Headers& headers,
+           const std::string& method) {
   Client client(port);
   if (!client.is_connected() || !client.send(request_text(path, headers, method))) return {};
   const std::string head = client.read_through("\r\n\r\n");
@@ -113,8 +120,8 @@ Answer ask(std::uint16_t port, const std::string& path, const Headers& headers, 
   return answer;
 }
 
-WebSocket::WebSocket(std::uint16_t port, const std::string& path_and_query, const Headers& headers, const char* from,
-                     int receive_buffer)
+WebSocket::WebSocket(std::uint16_t port, const std::string& path_and_query, const Headers& headers,
+                     const char* from, int receive_buffer)
     : client_(port, from, receive_buffer) {
   Headers all = headers;
   all.insert(all.end(), {"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
@@ -173,11 +180,14 @@ void WebSocket::send_frame(int opcode, std::string_view payload, bool final) {
   }
   const char mask[] = {1, 2, 3, 4};
   frame.append(mask, 4);
-  for (std::size_t i = 0; i < payload.size(); ++i) frame += static_cast<char>(payload[i] ^ mask[i % 4]);
+  for (std::size_t i = 0; i < payload.size(); ++i)
+    frame += static_cast<char>(payload[i] ^ mask[i % 4]);
   client_.send(frame);
 }
 
-void WebSocket::send(const v1::FromPage& message) { send_frame(2, message.SerializeAsString()); }
+void WebSocket::send(const v1::FromPage& message) {
+  send_frame(2, message.SerializeAsString());
+}
 
 void WebSocket::view(const std::map<std::string, std::string>& query) {
   v1::FromPage message;

@@ -1,4 +1,5 @@
-// What browsers and strangers send, byte by byte: a plain TCP client, HTTP and WebSocket on top of it.
+// What browsers and strangers send, byte by byte: a plain TCP client, HTTP and WebSocket on top of
+// it.
 #pragma once
 
 #include <chrono>
@@ -19,13 +20,15 @@ class Client {
  public:
   static constexpr std::chrono::seconds kPatience{10};
 
-  /// From a loopback address of its own, so that it is another peer. `receive_buffer` in bytes: 0 is the system's.
+  /// From a loopback address of its own, so that it is another peer. `receive_buffer` in bytes: 0
+  /// is the system's.
   explicit Client(std::uint16_t port, const char* from = "127.0.0.1", int receive_buffer = 0);
 
   bool is_connected() const { return static_cast<bool>(fd_); }
   /// False: the other end has closed.
   bool send(std::string_view bytes);
-  /// The next bytes up to and with `end`; what came before the connection closed if `end` never does.
+  /// The next bytes up to and with `end`; what came before the connection closed if `end` never
+  /// does.
   std::string read_through(std::string_view end);
   std::string read_exactly(std::size_t size);
   std::string read_to_close();
@@ -39,7 +42,7 @@ class Client {
 };
 
 struct Answer {
-  int status = 0;  // 0: none
+  int status = 0;                              // 0: none
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;
 };
@@ -47,8 +50,10 @@ struct Answer {
 using Headers = std::vector<std::string>;  // "Name: value"
 
 /// GET with Host: localhost unless a Host is given.
-Answer ask(std::uint16_t port, const std::string& path, const Headers& headers = {}, const std::string& method = "GET");
-std::string request_text(const std::string& path, const Headers& headers, const std::string& method = "GET");
+Answer ask(std::uint16_t port, const std::string& path, const Headers& headers = {},
+           const std::string& method = "GET");
+std::string request_text(const std::string& path, const Headers& headers,
+                         const std::string& method = "GET");
 
 class WebSocket {
  public:
@@ -69,8 +74,10 @@ class WebSocket {
   void view(const std::map<std::string, std::string>& query);
   void visible(bool visible);
 
-  bool is_closed_by_peer();                               // waits for it, reading what still comes
-  std::uint16_t close_code() const { return close_code_; }  // of the peer's close frame; 0: none came
+  bool is_closed_by_peer();  // waits for it, reading what still comes
+  std::uint16_t close_code() const {
+    return close_code_;
+  }  // of the peer's close frame; 0: none came
 
  private:
   Client client_;

@@ -28,13 +28,15 @@ TEST_CASE("a thousand sockets of one peer lock out neither others nor itself (ca
   Client other(stage.port(), "127.0.0.3");
   other.send(request_text("/healthz", {}));
   CHECK(other.read_to_close().ends_with("ok\n"));
-  CHECK(ask(stage.port(), "/healthz").status == 200);  // of the same peer: one that asked for nothing made room
+  CHECK(ask(stage.port(), "/healthz").status ==
+        200);  // of the same peer: one that asked for nothing made room
   CHECK(stage.metric("phosphene_connections") <= 514);
   auto channel = stage.running(kDefaultView);
   CHECK(viewer.receive(v1::ToPage::kStart));
 }
 
-TEST_CASE("a peer's viewers beyond its limit are refused; viewers are never thrown out for newcomers") {
+TEST_CASE(
+    "a peer's viewers beyond its limit are refused; viewers are never thrown out for newcomers") {
   Stage stage(small());
   std::deque<WebSocket> pages;
   for (int i = 0; i < 8; ++i) {
@@ -42,7 +44,8 @@ TEST_CASE("a peer's viewers beyond its limit are refused; viewers are never thro
   }
   const Answer refused = ask(stage.port(), "/healthz");
   CHECK((refused.status == 503 || refused.status == 0));  // the close may overtake the answer
-  CHECK(WebSocket(stage.port(), "/ws?mode=parameters", stage.bearer(), "127.0.0.2").status() == 101);
+  CHECK(WebSocket(stage.port(), "/ws?mode=parameters", stage.bearer(), "127.0.0.2").status() ==
+        101);
   auto channel = stage.running(kDefaultView);
   for (WebSocket& page : pages) CHECK(page.receive(v1::ToPage::kStart));
   pages.pop_back();
@@ -53,7 +56,8 @@ TEST_CASE("many peers together stay within the limit of all") {
   Stage stage(small());
   std::deque<Client> idle;
   for (int peer = 2; peer < 10; ++peer) {
-    for (int i = 0; i < 8; ++i) idle.emplace_back(stage.port(), ("127.0.0." + std::to_string(peer)).c_str());
+    for (int i = 0; i < 8; ++i)
+      idle.emplace_back(stage.port(), ("127.0.0." + std::to_string(peer)).c_str());
   }
   CHECK(ask(stage.port(), "/healthz").status == 200);
   CHECK(stage.metric("phosphene_connections") <= 24);

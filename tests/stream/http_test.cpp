@@ -42,16 +42,20 @@ TEST_CASE("healthz needs no token; everything else does (case_41)") {
   const Answer health = ask(stage.port(), "/healthz");
   CHECK(health.status == 200);
   CHECK(health.body == "ok\n");
-  for (const char* path : {"/", "/metrics", "/api/runs", "/api/channels", "/live.mp4", "/assets/app-1a2b.js", "/nothing"}) {
+  for (const char* path : {"/", "/metrics", "/api/runs", "/api/channels", "/live.mp4",
+                           "/assets/app-1a2b.js", "/nothing"}) {
     CAPTURE(path);
     const Answer without = ask(stage.port(), path);
     CHECK(without.status == 401);
     CHECK(without.body.find("token") != std::string::npos);
-    const Answer wrong = ask(stage.port(), path, {"Authorization: Bearer 0123456789abcdef0123456789abcdef"});
+    const Answer wrong =
+        ask(stage.port(), path, {"Authorization: Bearer 0123456789abcdef0123456789abcdef"});
     CHECK(wrong.status == 403);
   }
   CHECK(ask(stage.port(), "/api/runs?token=wrong").status == 403);
-  CHECK(ask(stage.port(), "/api/runs", {"Cookie: phosphene_" + std::to_string(stage.port()) + "=wrong"}).status == 403);
+  CHECK(ask(stage.port(), "/api/runs",
+            {"Cookie: phosphene_" + std::to_string(stage.port()) + "=wrong"})
+            .status == 403);
   CHECK(ask(stage.port(), "/api/runs", {"Authorization: Basic " + stage.token()}).status == 401);
 }
 
@@ -60,17 +64,22 @@ TEST_CASE("the token opens as bearer, in the query and as a cookie") {
   CHECK(ask(stage.port(), "/api/runs", stage.bearer()).body == "[]");
   CHECK(ask(stage.port(), "/api/channels?token=" + stage.token()).body == "[{}]");
   const Answer entered = ask(stage.port(), "/?token=" + stage.token());
-  CHECK(ask(stage.port(), "/api/runs", {"Cookie: other=1; " + cookie_of(entered).substr(8)}).status == 200);
+  CHECK(
+      ask(stage.port(), "/api/runs", {"Cookie: other=1; " + cookie_of(entered).substr(8)}).status ==
+      200);
 }
 
 TEST_CASE("a token in the page's URL becomes a cookie and leaves the address bar") {
   Stage stage(with_page());
-  const Answer entered = ask(stage.port(), "/?mode=gradients&token=" + stage.token() + "&run=a%26b");
+  const Answer entered =
+      ask(stage.port(), "/?mode=gradients&token=" + stage.token() + "&run=a%26b");
   CHECK(entered.status == 303);
   CHECK(entered.headers.at("location") == "?mode=gradients&run=a%26b");
   const std::string cookie = entered.headers.at("set-cookie");
-  CHECK(cookie.starts_with("phosphene_" + std::to_string(stage.port()) + "=" + stage.token() + ";"));
-  for (const char* part : {"HttpOnly", "SameSite=Strict", "Path=/"}) CHECK(cookie.find(part) != std::string::npos);
+  CHECK(
+      cookie.starts_with("phosphene_" + std::to_string(stage.port()) + "=" + stage.token() + ";"));
+  for (const char* part : {"HttpOnly", "SameSite=Strict", "Path=/"})
+    CHECK(cookie.find(part) != std::string::npos);
   CHECK(ask(stage.port(), "/?token=" + stage.token()).headers.at("location") == "?");
   CHECK(ask(stage.port(), "/?token=wrong").status == 403);
 }
@@ -99,7 +108,8 @@ TEST_CASE("the page is never cached, hashed assets always; both say what they ar
   CHECK(script.headers.at("content-type") == "text/javascript");
   CHECK(script.headers.at("cache-control").find("immutable") != std::string::npos);
   CHECK(script.body == kBig);
-  CHECK(ask(stage.port(), "/favicon.svg", stage.bearer()).headers.at("cache-control") == "no-cache");
+  CHECK(ask(stage.port(), "/favicon.svg", stage.bearer()).headers.at("cache-control") ==
+        "no-cache");
 }
 
 TEST_CASE("without a page the server says so") {
@@ -107,9 +117,12 @@ TEST_CASE("without a page the server says so") {
   CHECK(ask(stage.port(), "/", stage.bearer()).body.find("without its page") != std::string::npos);
 }
 
-TEST_CASE("below a reverse proxy's path everything works, stripped or not, with the slash or without (case_37)") {
+TEST_CASE(
+    "below a reverse proxy's path everything works, stripped or not, with the slash or without "
+    "(case_37)") {
   Stage stage(with_page());
-  CHECK(ask(stage.port(), "/tools/phosphene/", stage.bearer()).body.find("<title>page</title>") != std::string::npos);
+  CHECK(ask(stage.port(), "/tools/phosphene/", stage.bearer()).body.find("<title>page</title>") !=
+        std::string::npos);
   CHECK(ask(stage.port(), "/tools/phosphene/api/runs", stage.bearer()).body == "[]");
   CHECK(ask(stage.port(), "/tools/phosphene/assets/app-1a2b.js", stage.bearer()).body == kBig);
   CHECK(ask(stage.port(), "/tools/phosphene/healthz").status == 200);
@@ -141,7 +154,8 @@ TEST_CASE("a foreign Host or Origin is told apart from a tunnel and a proxy (cas
   CHECK(status({"Host: localhost:1", "Origin: null"}) == 403);
   CHECK(status({"Host: 127.0.0.1:1", "Origin: https://lab.example"}) == 200);
   CHECK(ask(stage.port(), "/healthz", {"Host: evil.example"}).status == 421);
-  CHECK(ask(stage.port(), "/api/runs", {"Host: evil.example"}).body.find("evil.example") != std::string::npos);
+  CHECK(ask(stage.port(), "/api/runs", {"Host: evil.example"}).body.find("evil.example") !=
+        std::string::npos);
 }
 
 TEST_CASE("a WebSocket handshake is checked like any other request, before it is one (case_41)") {
@@ -166,15 +180,18 @@ TEST_CASE("a link on another site leads in all the same: the page asks once more
   Stage stage(with_page());
   const Answer first = ask(stage.port(), "/?mode=off", {"Sec-Fetch-Site: cross-site"});
   CHECK(first.status == 401);
-  CHECK(first.body.find("http-equiv=refresh content=\"0;url=?again=1&mode=off\"") != std::string::npos);
-  CHECK(ask(stage.port(), "/?again=1", {"Sec-Fetch-Site: cross-site"}).body.find("refresh") == std::string::npos);
+  CHECK(first.body.find("http-equiv=refresh content=\"0;url=?again=1&mode=off\"") !=
+        std::string::npos);
+  CHECK(ask(stage.port(), "/?again=1", {"Sec-Fetch-Site: cross-site"}).body.find("refresh") ==
+        std::string::npos);
   CHECK(ask(stage.port(), "/").body.find("refresh") == std::string::npos);
 }
 
 TEST_CASE("what is not there, and what is not GET, is said") {
   Stage stage;
   CHECK(ask(stage.port(), "/api/nothing", stage.bearer()).status == 404);
-  CHECK(ask(stage.port(), "/nothing.txt", stage.bearer()).body == "There is nothing at /nothing.txt.\n");
+  CHECK(ask(stage.port(), "/nothing.txt", stage.bearer()).body ==
+        "There is nothing at /nothing.txt.\n");
   CHECK(ask(stage.port(), "/ws", stage.bearer()).status == 426);
   for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS"}) {
     CAPTURE(method);
@@ -230,19 +247,27 @@ TEST_CASE("garbage instead of a request closes its connection and disturbs nobod
   std::string noise;
   for (int i = 0; i < 5000; ++i) noise += static_cast<char>(i * 7919 >> 3);
   const std::string key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
-  for (const std::string& text :
-       {noise, std::string("GET\r\n\r\n"), std::string("\r\n\r\n\r\n"), std::string("GET /../../etc/passwd HTTP/1.1\r\n\r\n"),
-        "GET /" + std::string(100'000, 'a') + " HTTP/1.1\r\nHost: localhost\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost: localhost\r\nCookie: " + std::string(100'000, 'a') + "\r\n\r\n",
-        std::string("GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: nonsense\r\nConnection: Upgrade\r\n\r\n"),
-        std::string("GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: nonsense\r\nConnection: keep-alive\r\n\r\n"),
-        "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
-        "HTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\nPRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0"s,
-        std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), std::string("CONNECT localhost:22 HTTP/1.1\r\nHost: localhost\r\n\r\n"),
-        "GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: close\r\n" + key + "\r\n",
-        "GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n" + key + "\r\n",
-        "GET /ws?token=" + stage.token() + " HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
-        "POST /ws HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n" + noise}) {
+  for (
+      const std::string& text :
+      {noise, std::string("GET\r\n\r\n"), std::string("\r\n\r\n\r\n"),
+       std::string("GET /../../etc/passwd HTTP/1.1\r\n\r\n"),
+       "GET /" + std::string(100'000, 'a') + " HTTP/1.1\r\nHost: localhost\r\n\r\n",
+       "GET / HTTP/1.1\r\nHost: localhost\r\nCookie: " + std::string(100'000, 'a') + "\r\n\r\n",
+       std::string(
+           "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: nonsense\r\nConnection: Upgrade\r\n\r\n"),
+       std::string("GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: nonsense\r\nConnection: "
+                   "keep-alive\r\n\r\n"),
+       "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: "
+       "h2c\r\n"
+       "HTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\nPRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0"s,
+       std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+       std::string("CONNECT localhost:22 HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+       "GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: close\r\n" + key +
+           "\r\n",
+       "GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n" + key + "\r\n",
+       "GET /ws?token=" + stage.token() +
+           " HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+       "POST /ws HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n" + noise}) {
     CAPTURE(text.substr(0, 60));
     Client client(stage.port());
     client.send(text);
@@ -255,9 +280,10 @@ TEST_CASE("HTTP/2 is not spoken, and so cannot be a way around the door") {
   Stage stage;
   Client client(stage.port());
   // The request rides on the upgrade itself: stream 1.
-  client.send("GET /api/runs?token=" + stage.token() +
-              " HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
-              "HTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n");
+  client.send(
+      "GET /api/runs?token=" + stage.token() +
+      " HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+      "HTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n");
   client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0"s);
   // HEADERS on stream 3: GET, http, /, authority localhost.
   client.send("\0\0\x0e\1\5\0\0\0\3\x82\x86\x84\x41\x09localhost"s);

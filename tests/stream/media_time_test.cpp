@@ -41,9 +41,10 @@ TEST_CASE("a new epoch goes on where the old one ended") {
 
 TEST_CASE("what is no fragment stays as it is") {
   MediaTime time;
-  for (const std::string& text : {std::string(), std::string("moof"), box("mdat", "x"), box("moof", "abc"),
-                                  box("moof", box("traf", box("tfdt", std::string(4, '\1')))),
-                                  std::string("\0\0\0\x4moof", 8), std::string("\xff\xff\xff\xffmoof", 8)}) {
+  for (const std::string& text :
+       {std::string(), std::string("moof"), box("mdat", "x"), box("moof", "abc"),
+        box("moof", box("traf", box("tfdt", std::string(4, '\1')))),
+        std::string("\0\0\0\x4moof", 8), std::string("\xff\xff\xff\xffmoof", 8)}) {
     std::vector<std::uint8_t> bytes(text.begin(), text.end());
     const auto before = bytes;
     time.place(bytes, false);

@@ -30,18 +30,23 @@ struct Player {
   std::string head;
 };
 
-std::string init_box(const std::string& name) { return box("ftyp", name); }
+std::string init_box(const std::string& name) {
+  return box("ftyp", name);
+}
 
 void feed(Broadcast& channel, const std::string& name, std::uint64_t time, bool keyframe = false,
           std::size_t padding = 0) {
   channel.push(make_fragment(name, time, padding), keyframe);
 }
 
-bool says(const std::string& fragment, const std::string& name) { return fragment.find(name) != std::string::npos; }
+bool says(const std::string& fragment, const std::string& name) {
+  return fragment.find(name) != std::string::npos;
+}
 
 }  // namespace
 
-TEST_CASE("the file begins with the init segment, goes on from a keyframe, and its time begins at 0") {
+TEST_CASE(
+    "the file begins with the init segment, goes on from a keyframe, and its time begins at 0") {
   Stage stage;
   auto channel = stage.site.channel(kDefaultView);
   channel->start(make_start(1, init_box("one")));
@@ -60,7 +65,8 @@ TEST_CASE("the file begins with the init segment, goes on from a keyframe, and i
   CHECK(channel->viewers() == 1);
 }
 
-TEST_CASE("a new epoch of the same kind goes on, one of another kind sends its init segment (case_40)") {
+TEST_CASE(
+    "a new epoch of the same kind goes on, one of another kind sends its init segment (case_40)") {
   Stage stage;
   auto channel = stage.site.channel(kDefaultView);
   channel->start(make_start(1, init_box("one")));
@@ -124,14 +130,17 @@ TEST_CASE("a player that reads slowly skips, and its time has no hole (case_36)"
 
 TEST_CASE("what cannot be played is said in a sentence") {
   Stage stage;
-  const auto refused = [&](const std::string& query) { return ask(stage.port(), "/live.mp4?" + query, stage.bearer()); };
+  const auto refused = [&](const std::string& query) {
+    return ask(stage.port(), "/live.mp4?" + query, stage.bearer());
+  };
   CHECK(refused("mode=sideways").status == 400);
   CHECK(refused("mode=sideways").body.starts_with("mode=sideways is not a view"));
   CHECK(refused("size=1x1").status == 400);
   CHECK(refused("mode=off").status == 400);
   CHECK(refused("run=nobody").status == 503);
   CHECK(refused("run=nobody").body == "There is no run \"nobody\".\n");
-  CHECK(ask(stage.port(), "/live.mp4", stage.bearer(), "HEAD").headers.at("content-type") == "video/mp4");
+  CHECK(ask(stage.port(), "/live.mp4", stage.bearer(), "HEAD").headers.at("content-type") ==
+        "video/mp4");
   CHECK(stage.site.channel(kDefaultView)->viewers() == 0);
 }
 

@@ -11,16 +11,21 @@ using namespace phosphene::stream;
 
 constexpr char kGradients[] = "mode=gradients&size=1280x720";
 
-std::string first_view(const Stage& stage) { return "/ws?mode=parameters&token=" + stage.token(); }
+std::string first_view(const Stage& stage) {
+  return "/ws?mode=parameters&token=" + stage.token();
+}
 
 bool says(const std::optional<v1::ToPage>& message, const std::string& name) {
   return message && message->fragment().data().find(name) != std::string::npos;
 }
 
-std::optional<v1::ToPage> next_fragment(WebSocket& page) { return page.receive(v1::ToPage::kFragment); }
+std::optional<v1::ToPage> next_fragment(WebSocket& page) {
+  return page.receive(v1::ToPage::kFragment);
+}
 
 /// Pushes fragments until the page has one: it may not have subscribed yet.
-void feed(Broadcast& channel, const std::string& name, bool keyframe = false, std::size_t padding = 0) {
+void feed(Broadcast& channel, const std::string& name, bool keyframe = false,
+          std::size_t padding = 0) {
   channel.push(make_fragment(name, 0, padding), keyframe);
 }
 
@@ -103,12 +108,15 @@ TEST_CASE("a page without a view in its address says first what it wants") {
   CHECK(channel->viewers() == 1);
 }
 
-TEST_CASE("two pages with different modes at once (case_35); a page that changes its view leaves the old channel") {
+TEST_CASE(
+    "two pages with different modes at once (case_35); a page that changes its view leaves the old "
+    "channel") {
   Stage stage;
   auto parameters = stage.running(kDefaultView), gradients = stage.running(kGradients);
   feed(*parameters, "weights", true);
   feed(*gradients, "slopes", true);
-  WebSocket one(stage.port(), first_view(stage)), two(stage.port(), "/ws?mode=gradients", stage.bearer());
+  WebSocket one(stage.port(), first_view(stage)),
+      two(stage.port(), "/ws?mode=gradients", stage.bearer());
   CHECK(says(next_fragment(one), "weights"));
   CHECK(says(next_fragment(two), "slopes"));
   CHECK(parameters->viewers() == 1);
@@ -139,7 +147,9 @@ TEST_CASE("mode off ends the video, and says so") {
   CHECK(channel->viewers() == 0);
 }
 
-TEST_CASE("a hidden page gets no video and nothing is read for it; visible again, it starts anew (case_38)") {
+TEST_CASE(
+    "a hidden page gets no video and nothing is read for it; visible again, it starts anew "
+    "(case_38)") {
   Stage stage;
   auto channel = stage.running(kDefaultView);
   feed(*channel, "before", true);
@@ -219,7 +229,8 @@ TEST_CASE("a viewer that stops reading skips, and its neighbour gets every frame
     const std::size_t at = data.find("number ");
     if (at != std::string::npos) {
       const std::uint64_t now = std::stoull(data.substr(at + 7));
-      if (now != number + 1) after_gap_keyframe = after_gap_keyframe && fragment->fragment().keyframe();
+      if (now != number + 1)
+        after_gap_keyframe = after_gap_keyframe && fragment->fragment().keyframe();
       number = now;
     }
     ++received;
@@ -272,7 +283,8 @@ TEST_CASE("garbage and oversized messages close their page and nobody else's (ca
     page.send_raw(std::string("\x82\xff\x40\0\0\0\0\0\0\0\1\2\3\4", 14) + std::string(20'000, 'x'));
   });
   broken([](WebSocket& page) { page.send_raw(std::string(3000, '\x7f')); });
-  CHECK(broken([](WebSocket& page) { page.send_raw("\x82\x05hello"); }) == 1007);  // not masked either
+  CHECK(broken([](WebSocket& page) { page.send_raw("\x82\x05hello"); }) ==
+        1007);  // not masked either
   feed(*channel, "undisturbed", true);
   CHECK(says(next_fragment(bystander), "undisturbed"));
   CHECK(stage.metric("phosphene_refused_total{cause=\"message\"}") == 6);

@@ -33,24 +33,29 @@ TEST_CASE("an authority is a name and perhaps a port") {
   CHECK(is("localhost.", "localhost", 0));
   CHECK(is("[::1]:6160", "::1", 6160));
   CHECK(is("[::1]", "::1", 0));
-  for (const char* malformed : {"", ":80", "a:", "a:b", "a:80b", "a:70000", "[::1", "[::1]80", "a:1:2"}) {
+  for (const char* malformed :
+       {"", ":80", "a:", "a:b", "a:80b", "a:70000", "[::1", "[::1]80", "a:1:2"}) {
     CHECK(stream::parse_authority(malformed).name.empty());
   }
 }
 
 TEST_CASE("on loopback only this machine's own names are answered to (case_41, DNS rebinding)") {
   const HostRules rules("127.0.0.1", {"proxy.example"});
-  for (const char* good : {"127.0.0.1:6160", "localhost:6160", "LOCALHOST", "[::1]:7000", "127.0.0.2:80",
-                           "localhost:12345", "proxy.example", "proxy.example:8443"}) {
+  for (const char* good :
+       {"127.0.0.1:6160", "localhost:6160", "LOCALHOST", "[::1]:7000", "127.0.0.2:80",
+        "localhost:12345", "proxy.example", "proxy.example:8443"}) {
     CHECK(rules.allows_host(good));
   }
-  for (const char* bad : {"", "evil.example", "evil.example:6160", "localhost.evil.example", "127.0.0.1.evil.example",
-                          "192.168.1.1:6160", "127.0.0.1:6160@evil", "localhost:port", "0x7f.1"}) {
+  for (const char* bad :
+       {"", "evil.example", "evil.example:6160", "localhost.evil.example", "127.0.0.1.evil.example",
+        "192.168.1.1:6160", "127.0.0.1:6160@evil", "localhost:port", "0x7f.1"}) {
     CHECK_FALSE(rules.allows_host(bad));
   }
 }
 
-TEST_CASE("listening elsewhere, addresses and this machine's names are answered to, foreign names are not") {
+TEST_CASE(
+    "listening elsewhere, addresses and this machine's names are answered to, foreign names are "
+    "not") {
   const HostRules any("0.0.0.0", {});
   CHECK(any.allows_host("192.168.1.1:6160"));
   CHECK(any.allows_host("[fd00::1]:6160"));
@@ -89,8 +94,10 @@ TEST_CASE("queries are encoded so that they come back as they were") {
 }
 
 TEST_CASE("UTF-8 is told from what is none") {
-  for (const char* good : {"", "abc", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x92\xa1"}) CHECK(stream::is_utf8(good));
-  for (const char* bad : {"\xff", "\xc3", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80"}) {
+  for (const char* good : {"", "abc", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x92\xa1"})
+    CHECK(stream::is_utf8(good));
+  for (const char* bad :
+       {"\xff", "\xc3", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80"}) {
     CHECK_FALSE(stream::is_utf8(bad));
   }
 }

@@ -73,7 +73,8 @@ v1::ChannelStart make_start(std::uint64_t epoch, const std::string& init = "INIT
 template <typename Condition>
 bool eventually(Condition done) {
   for (const auto deadline = std::chrono::steady_clock::now() + Client::kPatience;
-       std::chrono::steady_clock::now() < deadline; std::this_thread::sleep_for(std::chrono::milliseconds(2))) {
+       std::chrono::steady_clock::now() < deadline;
+       std::this_thread::sleep_for(std::chrono::milliseconds(2))) {
     if (done()) return true;
   }
   return false;

@@ -52,7 +52,8 @@ TEST_CASE("every key is read") {
   CHECK(view.shape == View::Shape::kLog);
   CHECK(view.pooling == View::Pooling::kExtreme);
   CHECK(view.to_string() ==
-        "run=a%20run&mode=gradients&quality=smooth&size=640x480&fps=12.5&scope=network&range=-0.5,0.001"
+        "run=a%20run&mode=gradients&quality=smooth&size=640x480&fps=12.5&scope=network&range=-0.5,"
+        "0.001"
         "&shape=log&pooling=extreme");
 }
 
@@ -91,14 +92,22 @@ TEST_CASE("a bad value is an error that names key and value") {
   CHECK(complaint("mode", "weights") ==
         "mode=weights is not a view: mode is off, parameters, gradients, activations or frames.");
   for (const auto& [key, value] : std::initializer_list<std::pair<std::string, std::string>>{
-           {"quality", "best"},    {"quality", ""},        {"size", "640"},     {"size", "640x"},
-           {"size", "x480"},       {"size", "62x480"},     {"size", "640x14"},  {"size", "4097x480"},
-           {"size", "-640x480"},   {"size", "640x480x3"},  {"size", "6e2x480"}, {"size", "99999999999x480"},
-           {"fit", "0x100"},       {"fit", "wide"},        {"fps", "0"},        {"fps", "121"},
-           {"fps", "nan"},         {"fps", "inf"},         {"fps", "30fps"},    {"fps", " 30"},
-           {"scope", "all"},       {"range", "fixed"},     {"range", "1,"},     {"range", "1,0"},
-           {"range", "1,1"},       {"range", "0,inf"},     {"range", "nan,1"},  {"range", "1,2,3"},
-           {"shape", "cubic"},     {"pooling", "mean"},    {"run", "\xff"},     {"run", std::string(257, 'a')}}) {
+           {"quality", "best"},  {"quality", ""},
+           {"size", "640"},      {"size", "640x"},
+           {"size", "x480"},     {"size", "62x480"},
+           {"size", "640x14"},   {"size", "4097x480"},
+           {"size", "-640x480"}, {"size", "640x480x3"},
+           {"size", "6e2x480"},  {"size", "99999999999x480"},
+           {"fit", "0x100"},     {"fit", "wide"},
+           {"fps", "0"},         {"fps", "121"},
+           {"fps", "nan"},       {"fps", "inf"},
+           {"fps", "30fps"},     {"fps", " 30"},
+           {"scope", "all"},     {"range", "fixed"},
+           {"range", "1,"},      {"range", "1,0"},
+           {"range", "1,1"},     {"range", "0,inf"},
+           {"range", "nan,1"},   {"range", "1,2,3"},
+           {"shape", "cubic"},   {"pooling", "mean"},
+           {"run", "\xff"},      {"run", std::string(257, 'a')}}) {
     const std::string message = complaint(key, value);
     CHECK(message.starts_with(key + "="));
     CHECK(message.ends_with("."));
@@ -107,5 +116,6 @@ TEST_CASE("a bad value is an error that names key and value") {
 
 TEST_CASE("what a stranger wrote is quoted without control characters") {
   CHECK(complaint("mode", "a\n\x1b[31m") ==
-        "mode=a\\x0A\\x1B[31m is not a view: mode is off, parameters, gradients, activations or frames.");
+        "mode=a\\x0A\\x1B[31m is not a view: mode is off, parameters, gradients, activations or "
+        "frames.");
 }
