@@ -1,11 +1,12 @@
 // Memory of a server with one 1000×1000 channel and 200 viewers, over ten minutes.
 // Usage: node soak.mjs [--json] [--minutes N]
 
+import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 
 import { eventually } from '../lib/browsers.mjs';
-import { root, serve, start } from '../lib/program.mjs';
+import { binary, serve, start } from '../lib/program.mjs';
 
 const json = process.argv.includes('--json');
 const minutes = Number(process.argv[process.argv.indexOf('--minutes') + 1] || 10) || 10;
@@ -14,15 +15,17 @@ const viewers = 200;
 const resident = async (pid) => Number((await readFile(`/proc/${pid}/status`, 'utf8')).match(/VmRSS:\s+(\d+)/)[1]) / 1024;
 
 const server = await serve();
-const demo = await start(`${root}build/phosphene`, ['demo', '--listen', '127.0.0.1:0', '--ingest', 'tcp:127.0.0.1:0', '--steps-per-second', '10'],
-  { env: { PHOSPHENE_ADDRESS: server.address } });
+// A process of its own sends the frames: what is measured is the server alone.
+const source = spawn('ffmpeg', ['-loglevel', 'error', '-f', 'lavfi', '-i', 'testsrc2=size=1000x998:rate=30', '-pix_fmt', 'gray',
+  '-f', 'rawvideo', '-'], { stdio: ['ignore', 'pipe', 'ignore'] });
+const pipe = start(binary, ['pipe', '--format', 'gray8', '--size', '1000x998', '--fps', '30', '--to', server.address], { stdin: source.stdout });
 const port = Number(server.listen.split(':').pop());
 const sockets = [];
 try {
   await eventually('a run', async () => (await server.json('api/runs'))[0]?.step > 0, 30);
   for (let i = 0; i < viewers; ++i) {
     const socket = connect(port, '127.0.0.1', () => socket.write(
-      `GET /live.mp4?mode=parameters&quality=exact&size=1000x1000&fps=30 HTTP/1.1\r\nHost: ${server.listen}\r\nAuthorization: Bearer ${server.token}\r\n\r\n`));
+      `GET /live.mp4?mode=frames&quality=exact&size=1000x1000&fps=30 HTTP/1.1\r\nHost: ${server.listen}\r\nAuthorization: Bearer ${server.token}\r\n\r\n`));
     socket.on('data', () => {});
     socket.on('error', () => {});
     sockets.push(socket);
@@ -45,6 +48,7 @@ try {
   else console.table(results);
 } finally {
   sockets.forEach((socket) => socket.destroy());
-  await demo.stop('SIGKILL');
+  source.kill();
+  await pipe.stop('SIGKILL');
   await server.stop();
 }
