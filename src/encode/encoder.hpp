@@ -41,8 +41,7 @@ struct StreamInfo {
   std::vector<std::uint8_t> extradata;  // avcC
 };
 
-/// UUID of the SEI message that carries a frame's facts: a serialised phosphene.v1.Facts follows
-/// it.
+/// UUID of the SEI message that carries a frame's facts, before a serialised phosphene.v1.Facts.
 extern const std::uint8_t kFactsUuid[16];
 
 /// Bound to the thread that made it.
@@ -58,8 +57,7 @@ class Encoder {
   virtual const StreamInfo& info() const = 0;
 };
 
-/// Error: the encoder is missing (and what to install), refuses the size or profile, or needs a
-/// device.
+/// Error: the encoder is missing (and what to install), refuses the size, or needs a device.
 Result<std::unique_ptr<Encoder>> make_encoder(const EncoderOptions& options);
 
 /// The facts of an access unit of length-prefixed NAL units, emulation prevention undone; nothing

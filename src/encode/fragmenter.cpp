@@ -30,7 +30,7 @@ int append(void* out, Byte* bytes, int size) {
 
 struct FreeIo {
   void operator()(AVIOContext* io) const {
-    av_freep(&io->buffer);
+    av_free(io->buffer);
     avio_context_free(&io);
   }
 };
