@@ -46,7 +46,8 @@ struct Kernels {
   void (*max_keys)(const float* x, std::size_t n, std::uint32_t* keys, bool first);
   /// lanes[i mod 4] += x[i], in order.
   void (*add_lanes)(const double* x, std::size_t n, double* lanes);
-  /// y[i] = √(means[i]) rounded to float32.
+  /// y[i] = √(means[i]) as float32: the root of the mean rounded to float32 where that is a normal
+  /// number, else the root in float64, rounded.
   void (*roots)(const double* means, std::size_t n, float* y);
   /// The root mean squares of narrow cells, as Quantiser defines them, in one go.
   void (*pool_narrow)(const PooledRow& row, float* y);

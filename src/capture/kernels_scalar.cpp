@@ -96,8 +96,14 @@ void add_lanes(const double* x, std::size_t n, double* lanes) {
   for (std::size_t i = 0; i < n; ++i) lanes[i % 4] += x[i];
 }
 
+float root(double mean) {
+  const float narrow = static_cast<float>(mean);
+  const bool normal = narrow >= std::numeric_limits<float>::min() && narrow < kInfinity;
+  return normal ? std::sqrt(narrow) : static_cast<float>(std::sqrt(mean));
+}
+
 void roots(const double* means, std::size_t n, float* y) {
-  for (std::size_t i = 0; i < n; ++i) y[i] = static_cast<float>(std::sqrt(means[i]));
+  for (std::size_t i = 0; i < n; ++i) y[i] = root(means[i]);
 }
 
 void pool_narrow(const PooledRow& row, float* y) {
@@ -110,7 +116,7 @@ void pool_narrow(const PooledRow& row, float* y) {
       }
     }
     const double sum = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
-    y[cell] = static_cast<float>(std::sqrt(sum * row.reciprocals[cell]));
+    y[cell] = root(sum * row.reciprocals[cell]);
   }
 }
 

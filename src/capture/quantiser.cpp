@@ -59,14 +59,20 @@ void Quantiser::collect(const TensorView& view, std::vector<T>& values) {
       }
     });
   }
-  bounds_ = view.dtype == DType::kLevels4 ? Bounds{}
-                                          : bounds_of(std::span<const T>(values), take_magnitude_);
+}
+
+void Quantiser::keep(const TensorView& view) {
+  dtype_ = view.dtype;
+  is_wide(view.dtype) ? collect(view, wide_) : collect(view, narrow_);
 }
 
 void Quantiser::read(const TensorView& view) {
   const DefaultFloatEnvironment guard;
-  dtype_ = view.dtype;
-  is_wide(view.dtype) ? collect(view, wide_) : collect(view, narrow_);
+  keep(view);
+  bounds_ = {};
+  if (dtype_ == DType::kLevels4) return;  // they have a range of their own
+  bounds_ = is_wide(dtype_) ? bounds_of(std::span<const double>(wide_), take_magnitude_)
+                            : bounds_of(std::span<const float>(narrow_), take_magnitude_);
 }
 
 void Quantiser::write(const Range& range, Tile& tile) {
@@ -80,24 +86,32 @@ void Quantiser::write(const Range& range, Tile& tile) {
   }
 }
 
+bool Quantiser::is_drawn_in_place(const TensorView& view) const {
+  return view.dtype == DType::kFloat32 && !pooler_ &&
+         static_cast<std::size_t>(view.rank) == dims_.size() &&
+         lattice_of(view, dims_, grid_.extents).is_contiguous();
+}
+
 void Quantiser::quantise(const TensorView& view, RangeTracker& range, Tile& tile) {
-  const bool in_place = view.dtype == DType::kFloat32 && !pooler_ && range.is_predictable() &&
-                        static_cast<std::size_t>(view.rank) == dims_.size() &&
-                        lattice_of(view, dims_, grid_.extents).is_contiguous();
-  if (!in_place) {
+  if (!range.is_predictable() || view.dtype == DType::kLevels4) {
     read(view);
     write(range.update(bounds_), tile);
     return;
   }
   const DefaultFloatEnvironment guard;
-  const std::span<const float> values(static_cast<const float*>(view.data), cells_);
-  tile.tensor = tensor_;
-  absent_.clear();
+  const bool in_place = is_drawn_in_place(view);
+  if (!in_place) keep(view);
+  const auto draw = [&](const Range& with) {
+    if (!in_place) return write(with, tile);
+    const std::span<const float> values(static_cast<const float*>(view.data), cells_);
+    tile.tensor = tensor_;
+    writer_.write(values, take_magnitude_, as_drawn(with), AbsentCells{}, tile);
+  };
   const Range expected = range.expected();
-  writer_.write(values, take_magnitude_, as_drawn(expected), absent_, tile);
+  draw(expected);
   bounds_ = tile.bounds;
   const Range drawn = range.update(bounds_);
-  if (drawn != expected) writer_.write(values, take_magnitude_, as_drawn(drawn), absent_, tile);
+  if (drawn != expected) draw(drawn);
 }
 
 }  // namespace phosphene::capture

@@ -83,7 +83,9 @@ Cell reference_cell(const TensorPlan& plan, const std::vector<std::int64_t>& dec
   if (plan.pooling == Pooling::kExtreme) return {extreme, Mark::kNone};
   const double mean =
       ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) * (1.0 / static_cast<double>(count));
-  return {double{static_cast<float>(std::sqrt(mean))}, Mark::kNone};
+  const float narrow = static_cast<float>(mean);
+  const bool normal = std::isnormal(narrow);
+  return {double{normal ? std::sqrt(narrow) : static_cast<float>(std::sqrt(mean))}, Mark::kNone};
 }
 
 std::vector<Mark> marks_of(const Tile& tile) {
@@ -251,6 +253,18 @@ TEST_CASE("case_04: float64 beyond the range of its own squares") {
                                      Quantity::kValue, declared(view));
     extreme->read(view);
     CHECK(extreme->bounds() == Bounds{-4 * size, 12 * size});
+  }
+}
+
+TEST_CASE("case_04: float32 whose squares float32 cannot hold, and zeros") {
+  for (const float size : {1e28f, 1e-28f, 1e-42f}) {
+    std::vector<float> values = normal(40 * 40, 1);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] *= i % 5 == 0 ? 1.0f : size;
+    std::fill(values.begin() + 400, values.begin() + 800, 0.0f);
+    for (const Pooling pooling : kPoolings)
+      for (const std::uint32_t cells : {30u, 18u, 7u})
+        check_pooling(plan_for(pooling, {{0}, cells}, {{1}, cells}), {40, 40},
+                      view_of(values, {40, 40}));
   }
 }
 
