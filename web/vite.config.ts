@@ -10,5 +10,6 @@ export default defineConfig({
     chunkSizeWarningLimit: 300,
     reportCompressedSize: false,
   },
-  test: { include: ['test/**/*.test.ts'] },
+  server: { fs: { allow: ['..'] } }, // golden vectors are beside proto/
+  test: { include: ['test/**/*.test.ts'], testTimeout: 60_000 },
 });

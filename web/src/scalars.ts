@@ -41,7 +41,13 @@ function thin(curve: Curve): void {
   curve.values = curve.values.filter(kept);
 }
 
-/** Losses are shown first; they share an axis, all else has the other. */
+/** Losses share an axis; all else has the other. */
 export function isLoss(name: string): boolean {
   return /loss|error|perplexity|nll/i.test(name);
+}
+
+/** What is shown until a person chooses: losses and accuracies, or the first there is. */
+export function firstShown(names: readonly string[]): string[] {
+  const usual = names.filter((name) => isLoss(name) || /acc/i.test(name));
+  return usual.length > 0 ? usual : names.slice(0, 1);
 }

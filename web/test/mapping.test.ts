@@ -44,11 +44,10 @@ describe('a span', () => {
   test('gives each cell exactly the pixels that give the cell', () => {
     for (const [span, pixels] of spans(400)) {
       const row = drawn(span, pixels);
-      for (let cell = span.begin; cell < span.end; ++cell) {
-        const [begin, end] = pixelsAt(span, pixels, cell)!;
-        expect(end).toBeGreaterThan(begin);
-        expect([begin, end]).toEqual([row.indexOf(cell), row.lastIndexOf(cell) + 1]);
-      }
+      const cells = Array.from({ length: span.end - span.begin }, (_, i) => span.begin + i);
+      expect(cells.map((cell) => pixelsAt(span, pixels, cell))).toEqual(
+        cells.map((cell) => [row.indexOf(cell), row.lastIndexOf(cell) + 1]),
+      );
     }
   });
 
@@ -123,14 +122,10 @@ describe('an axis', () => {
   test('shares its elements out over the cells, none twice and none left', () => {
     for (const [elements, cells] of [[1000, 37], [37, 37], [4_000_000_000, 4096], [7, 1]] as const) {
       const axis = { ...kernels.x!, elements: BigInt(elements), cells };
-      let next = 0;
-      for (let cell = 0; cell < cells; ++cell) {
-        const [begin, end] = elementsOf(axis, cell);
-        expect(begin).toBe(next);
-        expect(end).toBeGreaterThan(begin);
-        next = end;
-      }
-      expect(next).toBe(elements);
+      const runs = Array.from({ length: cells }, (_, cell) => elementsOf(axis, cell));
+      expect(runs.every(([begin, end]) => end > begin)).toBe(true);
+      expect(runs.map(([begin]) => begin)).toEqual([0, ...runs.map(([, end]) => end).slice(0, -1)]);
+      expect(runs.at(-1)![1]).toBe(elements);
     }
   });
 

@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
 
 import { RunScalarsSchema } from '../src/gen/phosphene_pb';
-import { isLoss, kMostPoints, ScalarStore } from '../src/scalars';
+import { firstShown, isLoss, kMostPoints, ScalarStore } from '../src/scalars';
 
 function message(steps: number[], values: number[], reset = false) {
   return create(RunScalarsSchema, { reset, scalars: { series: [{ name: 'loss', steps: steps.map(BigInt), values }] } });
@@ -47,4 +47,10 @@ describe('curves', () => {
 test('what is a loss', () => {
   expect(['loss', 'val_loss', 'train/Loss', 'error'].every(isLoss)).toBe(true);
   expect(['accuracy', 'lr'].some(isLoss)).toBe(false);
+});
+
+test('losses and accuracies are shown first, else whatever there is', () => {
+  expect(firstShown(['lr', 'loss', 'val_accuracy'])).toEqual(['loss', 'val_accuracy']);
+  expect(firstShown(['lr', 'momentum'])).toEqual(['lr']);
+  expect(firstShown([])).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { html, type TemplateResult } from 'lit';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
-import { isLoss, type ScalarStore } from '../scalars';
+import { firstShown, isLoss, type ScalarStore } from '../scalars';
 import { Part } from './part';
 import { formatCount, formatValue } from './words';
 
@@ -16,7 +16,7 @@ export class Chart extends Part {
   static override properties = { ...Part.properties, logarithmic: { state: true }, chosen: { state: true } };
   protected override readonly follows = { change: 250 };
   declare logarithmic: boolean;
-  declare chosen: ReadonlySet<string> | undefined; // nothing: the losses
+  declare chosen: ReadonlySet<string> | undefined; // nothing: what is shown first
 
   private plot: uPlot | undefined;
   private drawn = '';    // what the plot was made for
@@ -91,8 +91,7 @@ export class Chart extends Part {
   private shown(names: readonly string[]): string[] {
     const { chosen } = this;
     if (chosen) return names.filter((name) => chosen.has(name));
-    const losses = names.filter(isLoss);
-    return losses.length > 0 ? losses : names.slice(0, 1);
+    return firstShown(names);
   }
 
   private toggle(name: string, shown: readonly string[]): void {

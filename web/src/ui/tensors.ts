@@ -17,7 +17,7 @@ export function groupByModule(sections: readonly Section[]): [string, Section[]]
   for (const section of sections) {
     const [module] = splitName(section.name);
     const last = groups.at(-1);
-    if (last && last[0] === module && module) last[1].push(section);
+    if (last && last[0] === module) last[1].push(section);
     else groups.push([module, [section]]);
   }
   return groups;
