@@ -15,8 +15,8 @@ namespace phosphene::demo {
 
 struct TrainerOptions {
   std::uint64_t seed = 1;
-  int batch = 32;               // examples a step, 1 … 1024
-  double learning_rate = 2e-3;  // at the start of a cycle
+  int batch = 32;                 // examples a step, 1 … 1024
+  double learning_rate = 1.5e-3;  // at the start of a cycle
   double weight_decay = 0.05;
   std::int64_t cycle =
       18'000;     // steps in which the rate falls along a cosine to a fiftieth, then starts again
