@@ -20,8 +20,8 @@ static float bias[SIGNS], bias_gradient[SIGNS];
 static float image[BATCH][POINTS];
 static float probability[BATCH][SIGNS];
 
-static const float learning_rate = 0.02f;
-static const struct timespec pace = {0, 10 * 1000 * 1000}; /* for the eye */
+static const float learning_rate = 0.004f;
+static const struct timespec pace = {0, 20 * 1000 * 1000}; /* for the eye */
 
 /* −1 … 1 */
 static float noise(void) {

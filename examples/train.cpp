@@ -24,9 +24,9 @@ namespace {
 
 constexpr int kBatch = 96;
 constexpr int kArms = 3;
-constexpr float kLearningRate = 3e-3f;
+constexpr float kLearningRate = 1e-3f;
 constexpr auto kPace =
-    std::chrono::milliseconds(10);  // for the eye: it would learn this within a second
+    std::chrono::milliseconds(20);  // for the eye: it would learn this within a second
 
 /// Parameters, their gradients, and Adam's memory of them.
 struct Parameters {

@@ -19,9 +19,10 @@ void encode(const std::vector<Series>& scalars, std::string& out);
 void encode(const Progress& progress, std::string& out);
 void encode(const Notice& notice, std::string& out);
 
-/// Reads a ToHook message. Fields it does not know are skipped; a value outside its bounds is an
-/// Error that names it. Whether a plan fits its tensor is not known here. Never throws but for want
-/// of memory. Thread-safe.
+/// Reads a ToHook message. Fields it does not know are skipped. A view or a tensor whose plan has a
+/// value outside its bounds is left out, and Plans::problems says so; whether a plan fits its
+/// tensor is not known here. An Error: these bytes are no ToHook. Throws nothing but for want of
+/// memory. Thread-safe.
 Result<ToHook> decode_to_hook(std::string_view bytes);
 
 /// `text` with each byte that is no part of a UTF-8 character replaced by '?'.

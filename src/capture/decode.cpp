@@ -54,7 +54,7 @@ void append(std::vector<T>& to, T value, const char* what) {
 }
 
 PlanAxis read_axis(pbf_reader from) {
-  PlanAxis axis;
+  PlanAxis axis{.dims = {}, .cells = 0};
   while (from.next()) {
     switch (from.tag_and_type()) {
       case bytes(1):
@@ -139,7 +139,8 @@ Scaling read_scaling(pbf_reader from) {
   return scaling;
 }
 
-ViewPlan read_view(pbf_reader from) {
+// What is out of bounds costs the tensor or the view that needs it, as the protocol has it.
+ViewPlan read_view(pbf_reader from, std::vector<std::string>& problems) {
   ViewPlan view;
   while (from.next()) {
     switch (from.tag_and_type()) {
@@ -156,8 +157,13 @@ ViewPlan read_view(pbf_reader from) {
         view.scaling = read_scaling(from.get_message());
         break;
       case bytes(5):
-        require(view.tensors.size() < kMaxTensorsPerView, "tensors of a view");
-        view.tensors.push_back(read_tensor(from.get_message()));
+        require(view.tensors.size() < kMaxTensorsPerView, "number of tensors");
+        try {
+          view.tensors.push_back(read_tensor(from.get_message()));
+        } catch (const OutOfBounds& problem) {
+          problems.push_back(std::string("A tensor is not shown: its plan is out of bounds: ") +
+                             problem.what + ".");
+        }
         break;
       default:
         from.skip();
@@ -175,8 +181,13 @@ Plans read_plans(pbf_reader from) {
         plans.version = from.get_uint64();
         break;
       case bytes(2):
-        require(plans.views.size() < kMaxViews, "views");
-        plans.views.push_back(read_view(from.get_message()));
+        require(plans.views.size() < kMaxViews, "number of views");
+        try {
+          plans.views.push_back(read_view(from.get_message(), plans.problems));
+        } catch (const OutOfBounds& problem) {
+          plans.problems.push_back(std::string("A view is not shown: its plan is out of bounds: ") +
+                                   problem.what + ".");
+        }
         break;
       default:
         from.skip();
@@ -239,7 +250,7 @@ Result<ToHook> decode_to_hook(std::string_view message) {
     }
     return result;
   } catch (const OutOfBounds& problem) {
-    return Error{std::string("a plan is out of bounds: ") + problem.what};
+    return Error{std::string("the plans are out of bounds: ") + problem.what};
   } catch (const protozero::exception& problem) {
     return Error{std::string("a message is malformed: ") + problem.what()};
   }

@@ -85,6 +85,7 @@ struct ViewPlan {
 struct Plans {
   std::uint64_t version = 0;
   std::vector<ViewPlan> views;
+  std::vector<std::string> problems;  // what was left out while reading: a sentence each
 };
 
 /// monostate: a message that this version does not know.

@@ -94,7 +94,7 @@ typedef struct phosphene_info {
   int32_t rank;                /* 0 … PHOSPHENE_MAX_RANK */
   const int64_t* shape;        /* rank elements */
   const phosphene_role* roles; /* rank elements, or NULL: all OTHER */
-  uint32_t attached_to;        /* id of the weight whose outputs these values belong to; 0: none */
+  uint32_t attached_to;        /* id of the weight (same kind) whose outputs these values belong to; 0: none */
   double lo, hi;               /* frames: the range they are drawn in; equal: 0…256 for uint8, 0…16 for levels4, else
                                   found from the values */
 } phosphene_info;
@@ -125,7 +125,7 @@ typedef struct phosphene_cost {
  * `options` may be NULL. On failure *session is NULL. */
 PHOSPHENE_API phosphene_status phosphene_open(const phosphene_options* options, phosphene_session** session);
 
-/* Says what there is to see. Returns the tensor's id, or 0 (phosphene_last_error() says why, and so does the page).
+/* Says what there is to see: at most 20,000 tensors with names of at most 512 bytes. Returns the tensor's id, or 0 (phosphene_last_error() says why, and so does the page).
  * The same name and kind again: the same id, with the new shape and dtype. */
 PHOSPHENE_API uint32_t phosphene_declare(phosphene_session* session, const phosphene_info* info);
 
@@ -149,7 +149,7 @@ PHOSPHENE_API phosphene_status phosphene_bind_many(phosphene_session* session, s
 PHOSPHENE_API phosphene_status phosphene_capture_many(phosphene_session* session, size_t count,
                                                       const uint32_t* tensors, const phosphene_view* views);
 
-/* A number of this step, such as "loss": drawn as a curve. */
+/* A number of this step, such as "loss": drawn as a curve. At most 64 names of at most 128 bytes. */
 PHOSPHENE_API void phosphene_scalar(phosphene_session* session, const char* name, double value);
 
 /* Ends a step: reads what is bound, hands the frame over, decides whether the next step captures. Scalars given since

@@ -21,8 +21,8 @@ struct ScalarPoint {
 class ScalarRing {
  public:
   static constexpr std::size_t kCapacity = 1u << 14;
-  static constexpr std::size_t kMaxSeries = 256;
-  static constexpr std::size_t kMaxNameBytes = 200;
+  static constexpr std::size_t kMaxSeries = 64;
+  static constexpr std::size_t kMaxNameBytes = 128;
 
   /// Trainer. False: a name too many or too long, or no room.
   bool push(std::string_view name, double value) {

@@ -19,6 +19,8 @@ namespace {
 constexpr int kConnectTimeoutMs = 1000;
 constexpr int kFirstPauseMs = 200;  // between attempts, doubled up to the longest
 constexpr int kLongestPauseMs = 2000;
+constexpr std::int64_t kLastingUs =
+    2'000'000;                   // a shorter connection ends no trouble: one warning for all
 constexpr int kPatienceMs = 50;  // so often the ring of scalars is emptied
 constexpr std::int64_t kScalarsPeriodUs = 50'000;
 constexpr std::int64_t kProgressPeriodUs = 1'000'000;
@@ -66,7 +68,7 @@ void Sender::run() {
       attempt();
       bridge_->connected.set(false);
       watch_nothing();
-      if (welcomed_) pause_ms = kFirstPauseMs;
+      if (lasted_) pause_ms = kFirstPauseMs;
       sleep_ms(pause_ms);
     } catch (const std::bad_alloc&) {
       warn_once("out of memory for frames; training goes on, and the hook connects again");
@@ -78,7 +80,8 @@ void Sender::run() {
 }
 
 void Sender::attempt() {
-  welcomed_ = false;
+  welcomed_us_ = 0;
+  lasted_ = false;
   Result<UniqueFd> socket = wire::connect(address_, kConnectTimeoutMs);
   if (!socket) {
     warn_once(socket.error().message + "; training goes on, and the hook looks for a server");
@@ -88,6 +91,8 @@ void Sender::attempt() {
   bridge_->fork_guard.hold(connection.fd());
   const Result<void> served = serve(connection);
   bridge_->fork_guard.hold(-1);
+  lasted_ = welcomed_us_ != 0 && monotonic_us() - welcomed_us_ >= kLastingUs;
+  if (lasted_) warned_ = false;
   if (!served)
     warn_once(served.error().message + "; training goes on, and the hook connects again");
 }
@@ -250,9 +255,8 @@ Result<void> Sender::receive(Connection& connection) {
 Result<void> Sender::handle(std::string_view message) {
   const Result<ToHook> decoded = decode_to_hook(message);
   if (!decoded) {
-    // The stream itself is whole: what was understood before stays in force.
-    bridge_->catalogue.notice("The hook did not understand the server: " + decoded.error().message +
-                              ".");
+    return Error{"the hook does not understand the server at " + address_.to_string() + ": " +
+                 decoded.error().message};
   } else if (const auto* refusal = std::get_if<Refusal>(&*decoded)) {
     return Error{"the server at " + address_.to_string() + " refused this run: " + refusal->why};
   } else if (const auto* welcome = std::get_if<Welcome>(&*decoded)) {
@@ -261,8 +265,7 @@ Result<void> Sender::handle(std::string_view message) {
                    std::to_string(welcome->protocol) + ", this hook " +
                    std::to_string(wire::kProtocolVersion)};
     }
-    welcomed_ = true;
-    warned_ = false;
+    welcomed_us_ = monotonic_us();
     bridge_->connected.set(true);
   } else if (const auto* plans = std::get_if<Plans>(&*decoded)) {
     watch(*plans);
@@ -271,7 +274,7 @@ Result<void> Sender::handle(std::string_view message) {
 }
 
 void Sender::watch(const Plans& plans) {
-  std::vector<std::string> problems;
+  std::vector<std::string> problems = plans.problems;
   auto watch = Watch::create(plans, bridge_->catalogue.tensors(), problems);
   for (std::string& problem : problems) bridge_->catalogue.notice(std::move(problem));
   std::erase_if(retired_, [](const auto& old) { return old.use_count() == 1; });

@@ -56,9 +56,10 @@ class Sender {
   std::shared_ptr<Bridge> bridge_;
   wire::Address address_;
   Hello hello_;
-  std::string message_;    // reused
-  bool welcomed_ = false;  // in this attempt
-  bool warned_ = false;    // of this loss
+  std::string message_;           // reused
+  std::int64_t welcomed_us_ = 0;  // in this attempt; 0: not yet
+  bool lasted_ = false;           // the last attempt
+  bool warned_ = false;           // of this loss
 
   std::shared_ptr<Watch> watch_;
   std::vector<std::shared_ptr<Watch>> retired_;  // freed here, not on the trainer's thread

@@ -4,6 +4,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -18,8 +19,11 @@ namespace phosphene::capture {
 namespace {
 
 constexpr int kCloseMs = 200;
-constexpr std::size_t kMaxNameBytes = 1024;
-constexpr std::uint32_t kMaxTensors = 1u << 16;
+// The protocol's limits.
+constexpr std::size_t kMaxRunBytes = 128;
+constexpr std::size_t kMaxNameBytes = 512;
+constexpr std::size_t kMaxTensors = 20'000;
+constexpr double kMaxElements = 0x1p48;
 
 std::string random_id() {
   std::array<unsigned char, 8> bytes{};
@@ -49,6 +53,10 @@ Result<wire::Address> address_of(const SessionOptions& options) {
   return wire::default_address();
 }
 
+bool is_one_line(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](char c) { return c >= 0 && c < ' '; });
+}
+
 Result<void> check(const TensorInfo& info) {
   const auto refuse = [&](const std::string& why) {
     return Error{"tensor \"" + info.name + "\" " + why};
@@ -57,6 +65,10 @@ Result<void> check(const TensorInfo& info) {
   if (info.name.size() > kMaxNameBytes) {
     return Error{"a tensor's name is longer than " + std::to_string(kMaxNameBytes) + " bytes"};
   }
+  if (!is_one_line(info.name)) return refuse("has a name of more than one line");
+  double elements = 1;
+  for (const std::uint64_t size : info.shape) elements *= size ? static_cast<double>(size) : 1;
+  if (elements > kMaxElements) return refuse("has more than 2^48 elements");
   if (name_of(info.kind) == "unknown") return refuse("is of an unknown kind");
   if (name_of(info.dtype) == "unknown") {
     return refuse("has the unknown dtype " + std::to_string(static_cast<int>(info.dtype)));
@@ -87,6 +99,8 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options) {
   if (!(options.budget > 0 && options.budget <= 1)) {
     return Error{"the budget is a share of the step time: above 0, at most 1"};
   }
+  if (options.run.size() > kMaxRunBytes || !is_one_line(options.run))
+    return Error{"the run's id is one line of at most 128 bytes"};
   Result<wire::Address> address = address_of(options);
   if (!address) return address.error();
 
@@ -119,10 +133,7 @@ Session::~Session() {
 Result<std::uint32_t> Session::declare(TensorInfo info) {
   info.roles.resize(info.shape.size(), Role::kOther);
   if (auto checked = capture::check(info); !checked) return checked.error();
-  if (info.attached_to > tensors_.size()) {
-    return Error{"tensor \"" + info.name + "\" is attached to tensor " +
-                 std::to_string(info.attached_to) + ", which is not declared"};
-  }
+  if (auto checked = check_attachment(info); !checked) return checked.error();
   if (info.kind == Kind::kFrame && info.lo == info.hi) {
     info.lo = 0;
     info.hi = info.dtype == DType::kUInt8 ? 256 : info.dtype == DType::kLevels4 ? 16 : 0;
@@ -143,6 +154,19 @@ Result<std::uint32_t> Session::declare(TensorInfo info) {
   tensor.bound.reset();
   bridge_->catalogue.declare(tensor.declared);
   return tensor.declared.info.id;
+}
+
+Result<void> Session::check_attachment(const TensorInfo& info) const {
+  if (info.attached_to == 0) return {};
+  const auto refuse = [&](const char* why) {
+    return Error{"tensor \"" + info.name + "\" is attached to tensor " +
+                 std::to_string(info.attached_to) + ", which " + why};
+  };
+  if (info.attached_to > tensors_.size()) return refuse("is not declared");
+  const TensorInfo& weight = tensors_[info.attached_to - 1].declared.info;
+  if (weight.kind != info.kind) return refuse("is of another kind");
+  if (weight.attached_to != 0 || weight.name == info.name) return refuse("is attached itself");
+  return {};
 }
 
 Result<void> Session::check(std::uint32_t tensor, const TensorView* view) const {

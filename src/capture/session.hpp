@@ -72,6 +72,7 @@ class Session {
 
   Session(std::shared_ptr<Bridge> bridge, double budget);
 
+  Result<void> check_attachment(const TensorInfo& info) const;
   Result<void> check(std::uint32_t tensor, const TensorView* view) const;
   void watched_step(std::uint64_t number);
   void capture_bound();

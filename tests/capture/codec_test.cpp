@@ -35,9 +35,13 @@ ToHook decoded(const v1::ToHook& message) {
   return *result;
 }
 
+/// What was left out, and why.
 std::string complaint(const v1::ToHook& message) {
   const auto result = decode_to_hook(message.SerializeAsString());
-  return result.ok() ? "" : result.error().message;
+  if (!result) return result.error().message;
+  std::string all;
+  for (const std::string& problem : std::get<Plans>(*result).problems) all += problem;
+  return all;
 }
 
 v1::ToHook whole_plan() {
@@ -239,7 +243,7 @@ TEST_CASE("fields of a later version are skipped, lists may be packed or not") {
         std::vector<std::uint64_t>{5, 6});
 }
 
-TEST_CASE("a plan out of bounds is an error that names the field") {
+TEST_CASE("a plan out of bounds is left out, and the field is named") {
   v1::ToHook message = whole_plan();
   v1::ViewPlan& view = *message.mutable_plans()->mutable_views(0);
   v1::TensorPlan& tensor = *view.mutable_tensors(0);
@@ -287,6 +291,20 @@ TEST_CASE("a plan out of bounds is an error that names the field") {
     for (int i = 0; i < 64; ++i) message.mutable_plans()->add_views()->set_fps(1);
     CHECK(complaint(message).find("views") != std::string::npos);
   }
+}
+
+TEST_CASE("what is out of bounds costs only the tensor or the view that needs it") {
+  v1::ToHook message = whole_plan();
+  message.mutable_plans()->mutable_views(0)->mutable_tensors(0)->set_pooling(
+      static_cast<v1::Pooling>(9));
+  *message.mutable_plans()->add_views() = message.plans().views(0);
+  message.mutable_plans()->mutable_views(1)->set_fps(0);
+  const ToHook read = decoded(message);
+  const Plans& plans = std::get<Plans>(read);
+  REQUIRE(plans.views.size() == 1);
+  REQUIRE(plans.views[0].tensors.size() == 1);
+  CHECK(plans.views[0].tensors[0].tensor == 10);
+  CHECK(plans.problems.size() == 3);  // the tensor once in each view, and the second view
 }
 
 TEST_CASE("bytes that are no message are an error, cut anywhere") {

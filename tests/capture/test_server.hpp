@@ -4,8 +4,8 @@
 #include <poll.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,16 +30,20 @@ class Peer {
   /// The next message; nothing when the stream ended or none came in time.
   std::optional<v1::FromHook> next(int timeout_ms = kPatienceMs) {
     const std::int64_t deadline = monotonic_us() + 1000 * timeout_ms;
-    while (true) {
+    for (bool looked = false;; looked = true) {
       const auto message = reader_.next();
-      if (!message) return std::nullopt;
+      if (!message) {
+        ended_ = true;
+        return std::nullopt;
+      }
       if (*message) {
         v1::FromHook parsed;
         if (!parsed.ParseFromString(std::string(**message))) return std::nullopt;
         return parsed;
       }
-      if (ended_ || monotonic_us() >= deadline) return std::nullopt;
-      read(static_cast<int>((deadline - monotonic_us()) / 1000) + 1);
+      const std::int64_t left_us = deadline - monotonic_us();
+      if (ended_ || (looked && left_us <= 0)) return std::nullopt;
+      read(static_cast<int>(std::max<std::int64_t>(left_us, 0) / 1000));
     }
   }
 
