@@ -207,7 +207,9 @@ void Pooler::pool(const TensorView& view, std::span<T> cells, AbsentCells& absen
     pooling_ == Pooling::kRms ? pool_as<pooling::WideRms>(view, outer, inner, cells)
                               : pool_as<pooling::WideExtreme>(view, outer, inner, cells);
   }
+  const bool inner_gaps = std::ranges::find(inner_.present, 0) != inner_.present.end();
   for (std::uint32_t p = 0; p < outer_.cells; ++p) {
+    if (outer_.present[p] > 0 && !inner_gaps) continue;
     for (std::uint32_t q = 0; q < inner_.cells; ++q) {
       if (outer_.present[p] > 0 && inner_.present[q] > 0) continue;
       const std::uint32_t cell = p * inner_.cells + q;
