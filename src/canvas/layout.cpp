@@ -121,10 +121,9 @@ class Builder {
         if (found == by_id.end()) break;
         root[i] = found->second;
       }
-      if (!readings[i]) continue;
       const std::optional<Reading>& weight = readings[root[i]];
-      const bool lies_along = root[i] != i && tensors_[root[i]].attached_to == 0 && weight &&
-                              !weight->x.sizes.empty() && weight->examples == 1 &&
+      const bool lies_along = readings[i] && root[i] != i && tensors_[root[i]].attached_to == 0 &&
+                              weight && !weight->x.sizes.empty() && weight->examples == 1 &&
                               weight->x.sizes.front() == readings[i]->elements;
       if (!lies_along) root[i] = i;
     }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostStacked = 4;  // sections one above the other in a strip
 constexpr std::size_t kSearched = 64;  // sections: networks up to it get a local search over breaks
-constexpr int kLabelledRun = 300;      // pixels over which low strips share a label, about
+constexpr int kLabelledRun = 400;      // pixels over which low strips share a label, about
 constexpr int kLeastColumn = 16;       // pixels that the smallest section gets, where there is room
 constexpr double kLeastShare = 0.5, kMostShare = 3;  // of an area's target
 constexpr double kHoleCost = 0.5;    // of a column's unused end, as a part of its area
@@ -93,15 +93,19 @@ void share(int total, std::vector<Part>& parts, double weights, Used used) {
       part.used = found;
     }
   }
-  // The last pixels, too few for all, go to whoever comes first.
-  for (std::size_t i = 0; i < parts.size() && slack() >= 2; ++i) {
+}
+
+/// Gives the last pixels, too few for all equal parts, to whoever comes first.
+template <typename Used>
+void share_rest(int total, std::vector<Part>& parts, Used used) {
+  int left = total;
+  for (const Part& part : parts) left -= even_up(part.used);
+  for (std::size_t i = 0; i < parts.size() && left >= 2; ++i) {
     Part& part = parts[i];
     const int size = even_up(part.used) + 2;
-    if (size <= part.size || size > limit(part)) continue;
-    const int found = used(i, size);
-    if (found <= part.used) continue;
+    if (size <= part.size || used(i, size) <= part.used) continue;
     part.size = size;
-    part.used = found;
+    left -= 2;
   }
 }
 
@@ -143,6 +147,7 @@ class Arranger {
       sums_.push_back(sums_.back() + item.weight);
       hashes_.push_back(hashes_.back() * kBase + alike_.back() + 1);
     }
+    classes_ = classes.size();
   }
 
   Arrangement run() {
@@ -150,9 +155,11 @@ class Arranger {
     std::vector<std::pair<double, Breaks>> tried;
     const double n = static_cast<double>(items_.size());
     const double square = std::sqrt(n * height_ / width_);  // strips, if all sections were square
-    const auto least = static_cast<std::size_t>(std::max(1.0, square / 2));
-    const auto most = static_cast<std::size_t>(std::min(n, std::max(2.0, square * 2)));
-    for (std::size_t strips = least; strips <= most; strips += 1 + strips / 16) {
+    // Few kinds of sections are tried quickly, and profit from the right number in a strip.
+    const bool repeats = items_.size() > kSearched && classes_ * 8 < items_.size();
+    const double most = std::min(n, std::max(2.0, square * 2));
+    for (double strips = std::clamp(std::floor(square / 2), 1.0, n); strips <= most;
+         strips += repeats ? strips / 50 : 1 + std::floor(strips / 16)) {
       Breaks breaks = greedy(strips);
       if (!tried.empty() && tried.back().second == breaks) continue;
       const double value = evaluate(breaks);
@@ -199,8 +206,8 @@ class Arranger {
   }
 
   /// Begins of strips whose targets are about equal.
-  std::vector<std::size_t> greedy(std::size_t strips) const {
-    const double target = sums_.back() / static_cast<double>(strips);
+  std::vector<std::size_t> greedy(double strips) const {
+    const double target = sums_.back() / strips;
     std::vector<std::size_t> breaks{0};
     for (std::size_t i = 1; i < items_.size(); ++i)
       if (weight(breaks.back(), i) + items_[i].weight / 2 > target * (1 + 1e-9))
@@ -278,13 +285,15 @@ class Arranger {
         alike = alike * 1'000'003 + alike_[begin + i] + 1;
       parts.push_back({weight(begin + column.begin, begin + column.end), alike, least + gap});
     }
-    // Each part with the gap behind it.
-    share(width_ + gap, parts, weights, [&](std::size_t i, int size) {
-      const Column& column = strip.columns[i];
-      const int used =
-          fit_column(begin + column.begin, begin + column.end, size - gap, height).width;
-      return used > 0 ? used + gap : 0;
-    });
+    // Each part with the gap behind it. A strip that ends ragged is not stretched.
+    const double own = weight(begin, end);
+    share(static_cast<int>((width_ + gap) * std::min(1.0, own / weights)), parts, own,
+          [&](std::size_t i, int size) {
+            const Column& column = strip.columns[i];
+            const int used =
+                fit_column(begin + column.begin, begin + column.end, size - gap, height).width;
+            return used > 0 ? used + gap : 0;
+          });
     for (std::size_t i = 0; i < parts.size(); ++i) {
       Column& column = strip.columns[i];
       column.width = parts[i].size - gap;
@@ -348,10 +357,11 @@ class Arranger {
       const bool again = s > 0 && weights[s] == weights[s - 1];
       parts.push_back({weights[s], again ? parts.back().alike : s, least});
     }
-    share(room, parts, sum, [&](std::size_t s, int size) {
-      if (size <= 0) return 0;
-      return fit_strip(strips[s].begin, strips[s].end, size, weights[s]).height;
-    });
+    const auto used = [&](std::size_t s, int size) {
+      return size > 0 ? fit_strip(strips[s].begin, strips[s].end, size, weights[s]).height : 0;
+    };
+    share(room, parts, sum, used);
+    share_rest(room, parts, used);
     double value = 0;
     int y = 0;
     for (std::size_t s = 0; s < n; ++s) {
@@ -417,6 +427,7 @@ class Arranger {
   std::span<const Item> items_;
   int width_, height_;
   bool labels_;
+  std::size_t classes_ = 0;  // of equal forms
   std::vector<std::uint32_t> alike_;
   std::vector<double> sums_;
   std::vector<std::uint64_t> hashes_;  // of alike_, up to each item

@@ -132,15 +132,17 @@ std::string broken_rule(std::span<const Tensor> tensors, const Layout& layout) {
         if (!found && many && (owner < first_cell[s] || owner >= first_cell[s] + count_of(section)))
           continue;
         if (!found && owner == kNobody) continue;
-        const std::string where = "pixel " + std::to_string(x) + ", " + std::to_string(y);
-        if (!found) return where + " hits nothing but shows a cell";
+        const auto here = [&](const char* what) {
+          return "pixel " + std::to_string(x) + ", " + std::to_string(y) + what;
+        };
+        if (!found) return here(" hits nothing but shows a cell");
         const std::size_t in = many ? s : found->section;
-        const std::uint64_t named =
-            first_cell[in] +
-            static_cast<std::uint64_t>(found->cell_y) * layout.sections[in].x.cells + found->cell_x;
-        if (named != owner) return where + " hits another cell than it shows";
+        const std::uint64_t row =
+            static_cast<std::uint64_t>(found->cell_y) * layout.sections[in].x.cells;
+        if (first_cell[in] + row + found->cell_x != owner)
+          return here(" hits another cell than it shows");
         if (found->x_begin >= found->x_end || found->y_begin >= found->y_end)
-          return where + " shows no element";
+          return here(" shows no element");
       }
     }
   }
