@@ -256,7 +256,7 @@ Result<void> Ingest::greet(Connection& connection, const v1::FromHook& message) 
     return {};
   }
   for (const auto& other : connections_)  // the one it replaces, if its end was not noticed yet
-    if (other->run == opened->run) end(*other, false, "");
+    if (other->run == opened->run) end(*other, false, "its process connected anew");
   connection.run = std::move(opened->run);
   connection.number = opened->connection;
   connection.phase = Connection::Phase::kOpen;
