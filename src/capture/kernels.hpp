@@ -17,6 +17,13 @@ struct Seen {
   bool finite;
 };
 
+/// As Seen, for float64.
+struct SeenWide {
+  double min;
+  double max;
+  bool finite;
+};
+
 /// What one row of a pooled tile's narrow cells is made from.
 struct PooledRow {
   const float* const* rows;  // the outer elements of the cells, in order; each `length` floats
@@ -33,6 +40,9 @@ struct PooledRow {
 struct Kernels {
   /// Levels two a byte, the first in the high half; an odd n pads with 0. Needs table.usable.
   Seen (*quantise)(const float* x, std::size_t n, const LevelTable& table, std::uint8_t* levels);
+  /// The same for float64, by the terms of a scale; of |x| if `magnitude` or `log`.
+  SeenWide (*quantise_wide)(const double* x, std::size_t n, const Scale::Terms& terms, bool log,
+                            bool magnitude, std::uint8_t* levels);
   Seen (*bounds)(const float* x, std::size_t n, bool magnitude);
   /// For statistics: bounds of x; its zeros and sum are added to *zeros and *sum.
   Seen (*survey)(const float* x, std::size_t n, std::uint64_t* zeros, double* sum);

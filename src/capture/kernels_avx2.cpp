@@ -191,6 +191,89 @@ Seen quantise(const float* x, std::size_t n, const LevelTable& table, std::uint8
   return quantise_as<Reading::kValue>(x, n, table, levels);
 }
 
+struct WatchWide {
+  INLINE void add(__m256d y) {
+    min = _mm256_min_pd(min, y);
+    max = _mm256_max_pd(max, y);
+    poison = _mm256_fmadd_pd(y, _mm256_setzero_pd(), poison);
+  }
+  SeenWide seen() const {
+    alignas(32) double low[4], high[4];
+    _mm256_store_pd(low, min);
+    _mm256_store_pd(high, max);
+    SeenWide all = {low[0], high[0],
+                    _mm256_movemask_pd(_mm256_cmp_pd(poison, poison, _CMP_UNORD_Q)) == 0};
+    for (int i = 1; i < 4; ++i) {
+      all.min = low[i] < all.min ? low[i] : all.min;
+      all.max = high[i] > all.max ? high[i] : all.max;
+    }
+    return all;
+  }
+  __m256d min = _mm256_set1_pd(__builtin_inf());
+  __m256d max = _mm256_set1_pd(-__builtin_inf());
+  __m256d poison = _mm256_setzero_pd();  // as in Watch
+};
+
+/// The formula itself, with its division: as exact as it comes, and memory is the slower part of
+/// float64 anyway.
+template <bool kLog>
+INLINE __m128i four_levels(const double* x, const Scale::Terms& terms, bool magnitude,
+                           WatchWide& watch) {
+  __m256d y = _mm256_loadu_pd(x);
+  if (kLog || magnitude) y = _mm256_andnot_pd(_mm256_set1_pd(-0.0), y);
+  watch.add(y);
+  __m256d level = _mm256_setzero_pd();
+  if (kLog) {
+    for (int k = 0; k < 15; ++k) {
+      const __m256d threshold =
+          _mm256_broadcast_sd(reinterpret_cast<const double*>(&terms.thresholds) + k);
+      const __m256d reached = _mm256_cmp_pd(y, threshold, _CMP_GE_OQ);
+      level = _mm256_add_pd(level, _mm256_and_pd(reached, _mm256_set1_pd(1)));
+    }
+  } else {
+    const __m256d above =
+        _mm256_sub_pd(_mm256_mul_pd(y, _mm256_set1_pd(terms.unit)), _mm256_set1_pd(terms.lo));
+    const __m256d exact =
+        _mm256_div_pd(_mm256_mul_pd(_mm256_set1_pd(16), above), _mm256_set1_pd(terms.span));
+    level = _mm256_min_pd(_mm256_max_pd(exact, _mm256_setzero_pd()), _mm256_set1_pd(15));
+  }
+  return _mm256_cvttpd_epi32(level);
+}
+
+template <bool kLog>
+INLINE void quantise_sixteen(const double* x, const Scale::Terms& terms, bool magnitude,
+                             WatchWide& watch, std::uint8_t* out) {
+  const __m128i low = _mm_packs_epi32(four_levels<kLog>(x, terms, magnitude, watch),
+                                      four_levels<kLog>(x + 4, terms, magnitude, watch));
+  const __m128i high = _mm_packs_epi32(four_levels<kLog>(x + 8, terms, magnitude, watch),
+                                       four_levels<kLog>(x + 12, terms, magnitude, watch));
+  const __m128i pairs = _mm_maddubs_epi16(_mm_packus_epi16(low, high), _mm_set1_epi16(0x0110));
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(out), _mm_packus_epi16(pairs, pairs));
+}
+
+template <bool kLog>
+SeenWide quantise_wide_as(const double* x, std::size_t n, const Scale::Terms& terms, bool magnitude,
+                          std::uint8_t* levels) {
+  WatchWide watch;
+  for (; n >= 16; n -= 16, x += 16, levels += 8)
+    quantise_sixteen<kLog>(x, terms, magnitude, watch, levels);
+  if (n > 0) {
+    double block[16];
+    std::uint8_t packed[8];
+    for (std::size_t i = 0; i < 16; ++i) block[i] = x[i < n ? i : 0];
+    quantise_sixteen<kLog>(block, terms, magnitude, watch, packed);
+    __builtin_memcpy(levels, packed, n / 2);
+    if (n % 2 != 0) levels[n / 2] = packed[n / 2] & 0xf0;
+  }
+  return watch.seen();
+}
+
+SeenWide quantise_wide(const double* x, std::size_t n, const Scale::Terms& terms, bool log,
+                       bool magnitude, std::uint8_t* levels) {
+  return log ? quantise_wide_as<true>(x, n, terms, magnitude, levels)
+             : quantise_wide_as<false>(x, n, terms, magnitude, levels);
+}
+
 template <Reading kReading>
 INLINE void watch_block(const float* x, Watch& even, Watch& odd) {
   for (std::size_t i = 0; i < kBlock; i += 16) {
@@ -458,8 +541,8 @@ void pool_narrow(const PooledRow& row, float* y) {
 
 }  // namespace
 
-const Kernels kAvx2Kernels = {quantise,     bounds,        survey,      deviations,
-                              from_float16, from_bfloat16, add_squares, max_keys,
-                              add_lanes,    roots,         pool_narrow};
+const Kernels kAvx2Kernels = {quantise,   quantise_wide, bounds,        survey,
+                              deviations, from_float16,  from_bfloat16, add_squares,
+                              max_keys,   add_lanes,     roots,         pool_narrow};
 
 }  // namespace phosphene::capture

@@ -49,6 +49,31 @@ Seen quantise(const float* x, std::size_t n, const LevelTable& table, std::uint8
   return watch.seen();
 }
 
+int level_of(double y, const Scale::Terms& terms, bool log) {
+  if (log) {
+    int level = 0;
+    for (const double threshold : terms.thresholds) level += y >= threshold;
+    return level;
+  }
+  const double level = 16 * (y * terms.unit - terms.lo) / terms.span;
+  return level >= 15 ? 15 : level > 0 ? static_cast<int>(level) : 0;
+}
+
+SeenWide quantise_wide(const double* x, std::size_t n, const Scale::Terms& terms, bool log,
+                       bool magnitude, std::uint8_t* levels) {
+  constexpr double kWideInfinity = std::numeric_limits<double>::infinity();
+  SeenWide seen = {kWideInfinity, -kWideInfinity, true};
+  for (std::size_t i = 0; i < n; ++i) {
+    const double y = magnitude || log ? std::abs(x[i]) : x[i];
+    seen.min = y < seen.min ? y : seen.min;
+    seen.max = y > seen.max ? y : seen.max;
+    seen.finite &= std::abs(y) < kWideInfinity;
+    const int level = level_of(y, terms, log);
+    levels[i / 2] = static_cast<std::uint8_t>(i % 2 == 0 ? level << 4 : levels[i / 2] | level);
+  }
+  return seen;
+}
+
 Seen bounds(const float* x, std::size_t n, bool magnitude) {
   Watch watch;
   for (std::size_t i = 0; i < n; ++i) watch.add(magnitude ? std::abs(x[i]) : x[i]);
@@ -122,9 +147,9 @@ void pool_narrow(const PooledRow& row, float* y) {
 
 }  // namespace
 
-const Kernels kScalarKernels = {quantise,     bounds,        survey,      deviations,
-                                from_float16, from_bfloat16, add_squares, max_keys,
-                                add_lanes,    roots,         pool_narrow};
+const Kernels kScalarKernels = {quantise,   quantise_wide, bounds,        survey,
+                                deviations, from_float16,  from_bfloat16, add_squares,
+                                max_keys,   add_lanes,     roots,         pool_narrow};
 
 const Kernels& kernels() {
 #if defined(PHOSPHENE_AVX2)

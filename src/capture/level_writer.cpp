@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "base/luma.hpp"
 #include "capture/kernels.hpp"
@@ -60,45 +61,45 @@ void LevelWriter::prepare(bool magnitude, const Range& range) {
   table_ = make_level_table(*scale_, magnitude);
 }
 
-void LevelWriter::write(std::span<const float> values, bool magnitude, const Range& range,
-                        const AbsentCells& absent, Tile& tile) {
+template <typename T>
+void LevelWriter::write_values(std::span<const T> values, bool magnitude, const Range& range,
+                               const AbsentCells& absent, Tile& tile) {
   prepare(magnitude, range);
   tile.range = range;
   tile.cells = static_cast<std::uint32_t>(values.size());
   tile.levels.resize((values.size() + 1) / 2);
-  Slow slow = {*scale_,
-               magnitude || range.shape == Shape::kLog,
-               AbsentCells::Walk(absent),
-               MarkWriter(tile.marks),
-               {}};
+  const bool log = range.shape == Shape::kLog;
+  const auto quickly = [&](std::size_t begin, std::size_t end) {
+    std::uint8_t* const out = tile.levels.data() + begin / 2;
+    if constexpr (std::is_same_v<T, float>) {
+      if (!table_.usable) return Seen{0, 0, false};
+      return kernels().quantise(values.data() + begin, end - begin, table_, out);
+    } else {
+      return kernels().quantise_wide(values.data() + begin, end - begin, scale_->terms(), log,
+                                     magnitude, out);
+    }
+  };
+  Slow slow = {*scale_, magnitude || log, AbsentCells::Walk(absent), MarkWriter(tile.marks), {}};
   for (std::size_t begin = 0; begin < values.size(); begin += kChunk) {
     const std::size_t end = std::min(begin + kChunk, values.size());
-    if (table_.usable) {
-      const Seen seen = kernels().quantise(values.data() + begin, end - begin, table_,
-                                           tile.levels.data() + begin / 2);
-      if (seen.finite) {
-        slow.bounds.add({double{seen.min}, double{seen.max}});
-        continue;
-      }
+    const auto seen = quickly(begin, end);
+    if (seen.finite) {
+      slow.bounds.add({double{seen.min}, double{seen.max}});
+    } else {
+      slow.write(values, begin, end, tile.levels.data());
     }
-    slow.write(values, begin, end, tile.levels.data());
   }
   tile.bounds = slow.bounds;
 }
 
+void LevelWriter::write(std::span<const float> values, bool magnitude, const Range& range,
+                        const AbsentCells& absent, Tile& tile) {
+  write_values(values, magnitude, range, absent, tile);
+}
+
 void LevelWriter::write(std::span<const double> values, bool magnitude, const Range& range,
                         const AbsentCells& absent, Tile& tile) {
-  prepare(magnitude, range);
-  tile.range = range;
-  tile.cells = static_cast<std::uint32_t>(values.size());
-  tile.levels.resize((values.size() + 1) / 2);
-  Slow slow = {*scale_,
-               magnitude || range.shape == Shape::kLog,
-               AbsentCells::Walk(absent),
-               MarkWriter(tile.marks),
-               {}};
-  slow.write(values, 0, values.size(), tile.levels.data());
-  tile.bounds = slow.bounds;
+  write_values(values, magnitude, range, absent, tile);
 }
 
 Bounds bounds_of(std::span<const float> values, bool magnitude) {

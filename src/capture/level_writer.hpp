@@ -24,6 +24,9 @@ class LevelWriter {
 
  private:
   void prepare(bool magnitude, const Range& range);
+  template <typename T>
+  void write_values(std::span<const T> values, bool magnitude, const Range& range,
+                    const AbsentCells& absent, Tile& tile);
 
   std::optional<Scale> scale_;
   LevelTable table_;

@@ -62,28 +62,28 @@ Scale::Scale(const Range& range) : range_(range) {
       if (k & 4) power *= s4;
       if (k & 2) power *= s2;
       if (k & 1) power *= s1;
-      thresholds_[k - 1] = power * range.lo;
+      terms_.thresholds[k - 1] = power * range.lo;
     }
     if (range.lo == range.hi)
       for (int k = 1; k < kLevels; ++k)
-        thresholds_[k - 1] = k <= 8 ? std::numeric_limits<double>::denorm_min() : kInfinity;
+        terms_.thresholds[k - 1] = k <= 8 ? std::numeric_limits<double>::denorm_min() : kInfinity;
     return;
   }
   constexpr double kLarge = 0x1p1000;
-  if (std::abs(range.lo) > kLarge || std::abs(range.hi) > kLarge) unit_ = 0x1p-8;
-  lo_ = range.lo * unit_;
-  span_ = range.hi * unit_ - lo_;
+  if (std::abs(range.lo) > kLarge || std::abs(range.hi) > kLarge) terms_.unit = 0x1p-8;
+  terms_.lo = range.lo * terms_.unit;
+  terms_.span = range.hi * terms_.unit - terms_.lo;
+  if (!(terms_.span > 0)) terms_ = {0, -8, 16, {}};  // level 8, whatever x
 }
 
 int Scale::level(double x) const {
   if (range_.shape == Shape::kLog) {
     const double magnitude = std::abs(x);
     int level = 0;
-    for (const double threshold : thresholds_) level += magnitude >= threshold;
+    for (const double threshold : terms_.thresholds) level += magnitude >= threshold;
     return level;
   }
-  if (!(span_ > 0)) return 8;
-  const double level = 16 * (x * unit_ - lo_) / span_;
+  const double level = 16 * (x * terms_.unit - terms_.lo) / terms_.span;
   return level >= 15 ? 15 : level > 0 ? static_cast<int>(level) : 0;
 }
 
@@ -91,7 +91,8 @@ std::array<float, 15> Scale::float32_thresholds() const {
   std::array<float, 15> thresholds;
   for (int k = 1; k < kLevels; ++k) {
     const bool log = range_.shape == Shape::kLog;
-    const double near = log ? thresholds_[k - 1] : (lo_ + span_ * k / 16) / unit_;
+    const double near =
+        log ? terms_.thresholds[k - 1] : (terms_.lo + terms_.span * k / 16) / terms_.unit;
     const double clipped = std::min(std::max(near, -double{std::numeric_limits<float>::max()}),
                                     double{std::numeric_limits<float>::max()});
     const std::int64_t lowest = log ? rank_of(std::numeric_limits<float>::denorm_min())

@@ -26,6 +26,14 @@ struct Range {
 ///     rounded operations: the same on every machine. Zero is level 0.
 class Scale {
  public:
+  /// The rule in numbers, for loops. Linear: 16·(x·unit − lo)/span, cut off; log: thresholds.
+  struct Terms {
+    double unit = 1;  // 1; or 2⁻⁸ where the span would overflow; or 0 where there is none
+    double lo = 0;
+    double span = 0;
+    std::array<double, 15> thresholds{};  // log
+  };
+
   explicit Scale(const Range& range);
 
   int level(double x) const;
@@ -33,12 +41,11 @@ class Scale {
   /// magnitude.
   std::array<float, 15> float32_thresholds() const;
   const Range& range() const { return range_; }
+  const Terms& terms() const { return terms_; }
 
  private:
   Range range_;
-  double unit_ = 1;  // linear: 1, or 2⁻⁸ where the span would overflow
-  double lo_ = 0, span_ = 0;
-  std::array<double, 15> thresholds_{};  // log
+  Terms terms_;
 };
 
 }  // namespace phosphene::capture

@@ -107,6 +107,41 @@ TEST_CASE("levels are right on both sides of every border, wherever in a block i
   }
 }
 
+TEST_CASE("levels of float64 equal the formula on every tail length, borders and ends included") {
+  for (const Cpu cpu : kCpus) {
+    const CpuLimit limit(cpu);
+    for (Case test : kCases) {
+      for (const double size : {1.0, 1e250}) {
+        test.range.lo *= size;
+        test.range.hi *= size;
+        const Scale scale(test.range);
+        std::vector<double> values = {0.0,      -0.0,          5e-324,       1.7e308,
+                                      -1.7e308, test.range.lo, test.range.hi};
+        for (int k = 0; k <= 16; ++k) {
+          const double edge = test.range.lo + (test.range.hi / 16 - test.range.lo / 16) * k;
+          values.insert(values.end(),
+                        {edge, std::nextafter(edge, 1e308), std::nextafter(edge, -1e308), -edge});
+        }
+        for (const double threshold : scale.terms().thresholds)
+          values.insert(values.end(), {threshold, std::nextafter(threshold, 0.0)});
+        std::erase_if(values, [](double x) { return !std::isfinite(x); });
+        for (std::size_t n = 0; n <= values.size(); ++n) {
+          LevelWriter writer;
+          Tile tile;
+          writer.write(std::span<const double>(values).first(n), test.magnitude, test.range, {},
+                       tile);
+          const std::vector<int> levels = unpacked(tile.levels, n);
+          for (std::size_t i = 0; i < n; ++i) {
+            const int expected = scale.level(test.magnitude ? std::abs(values[i]) : values[i]);
+            if (levels[i] != expected) REQUIRE(levels[i] == expected);
+          }
+          if (n % 2 != 0) CHECK((tile.levels.back() & 15) == 0);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("case_01, case_04: NaN, infinities and the ends of float32 among other numbers") {
   for (const Cpu cpu : kCpus) {
     const CpuLimit limit(cpu);
