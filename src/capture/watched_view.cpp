@@ -14,6 +14,10 @@ namespace {
 constexpr double kStatisticsShare = 0.25;      // of the levels' time
 constexpr double kStatisticsPeriodUs = 250e3;  // rounds begin at most so often
 
+// Of a period: a loop with nearly the view's rate does not miss every other frame by a hair. The
+// mean rate holds.
+constexpr double kSlack = 0.25;
+
 bool equal(const Scaling& a, const Scaling& b) {
   const auto tie = [](const Scaling& s) {
     return std::tie(s.range, s.shape, s.scope, s.lo, s.hi, s.decades);
@@ -88,8 +92,9 @@ void WatchedView::continue_from(const WatchedView& before) {
 }
 
 bool WatchedView::is_due(double now_us) {
-  if (now_us < due_us_) return false;
-  due_us_ = std::max(due_us_ + period_us_, now_us);
+  const double slack_us = kSlack * period_us_;
+  if (now_us < due_us_ - slack_us) return false;
+  due_us_ = std::max(due_us_ + period_us_, now_us + period_us_ - slack_us);
   return true;
 }
 

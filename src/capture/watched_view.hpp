@@ -35,7 +35,7 @@ class WatchedView {
   /// flickers.
   void continue_from(const WatchedView& before);
 
-  /// Whether it wants a frame at `now_us`; then the next one is due a period later.
+  /// Whether it wants a frame at `now_us`; then the next one is due about a period later.
   bool is_due(double now_us);
   bool is_armed() const { return armed_; }
   void arm();
