@@ -1,6 +1,6 @@
 // The one <video>, fed through Media Source Extensions and held at the live edge.
 import { timescaleOf, timesOf } from './boxes';
-import { evictable, Jitter, steer, targetOf } from './steering';
+import { evictable, Jitter, kFastest, steer, targetOf } from './steering';
 import { Timeline } from './timeline';
 
 declare global {
@@ -11,6 +11,7 @@ declare global {
 
 const kMostWaiting = 256; // fragments not yet taken by the browser; beyond it all go, until the next keyframe
 const kMostBytes = 32 << 20;
+const kSeekPause = 3000; // ms between two seeks to catch up
 
 const Source = window.MediaSource ?? window.ManagedMediaSource;
 
@@ -45,6 +46,7 @@ export class Player {
   private needsKeyframe = true;
   private readonly timeline = new Timeline();
   private readonly jitter = new Jitter();
+  private lastSeek = -Infinity;
   private appended = false; // a fragment is on its way into the buffer
 
   constructor(
@@ -176,18 +178,32 @@ export class Player {
 
   private steer(): void {
     const { video } = this;
+    const ranges = this.ranges();
     const action = steer({
       time: video.currentTime,
-      ranges: this.ranges(),
+      ranges,
       frame: this.timeline.frameDuration,
       jitter: this.jitter.seconds,
     });
-    if ('seek' in action) {
-      if (!video.seeking) video.currentTime = action.seek;
-    } else {
+    if ('rate' in action) {
       video.playbackRate = action.rate;
+    } else if (!video.seeking && this.maySeek(ranges)) {
+      this.lastSeek = performance.now();
+      video.currentTime = action.seek;
+    } else {
+      video.playbackRate = kFastest;
     }
     if (video.paused && !document.hidden) this.resume();
+  }
+
+  /**
+   * Outside of all ranges there is no other way on. Within one, a seek costs a slow player more than it gains, and
+   * WebKit loses it where nothing is shown yet.
+   */
+  private maySeek(ranges: [number, number][]): boolean {
+    const { currentTime, readyState } = this.video;
+    if (!ranges.some(([begin, end]) => currentTime >= begin && currentTime <= end)) return true;
+    return readyState >= HTMLMediaElement.HAVE_CURRENT_DATA && performance.now() > this.lastSeek + kSeekPause;
   }
 
   private ranges(): [number, number][] {

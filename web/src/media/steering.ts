@@ -3,7 +3,7 @@
 const kLeastTarget = 0.03;
 const kSeekBeyond = 0.5;
 const kSlowest = 0.95;
-const kFastest = 1.5;
+export const kFastest = 1.5;
 const kKeepBehind = 5;
 const kEvictBeyond = 10;
 

@@ -1,5 +1,6 @@
 // The curves below the picture: loss first, what else was logged by choice.
 import { html, type TemplateResult } from 'lit';
+import './language';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
