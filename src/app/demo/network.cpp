@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::int64_t kParameters = 900'000;
 constexpr int kHiddenStep = 16;  // whole vectors on every instruction set
+constexpr float kFiltersBegin =
+    0.25F;  // of ±1/√fan-in: what conv1 learns soon outweighs its noise, and is seen
 
 /// Units of two dense layers, so that with `features` inputs they and what else there is stay just
 /// below kParameters.
@@ -93,7 +95,7 @@ void Network::allocate(std::uint64_t seed) {
     layer.bias = take(weights_, out * in, out);
     layer.weight_gradient = take(weight_gradients_, 0, out * in);
     layer.bias_gradient = take(weight_gradients_, out * in, out);
-    const float bound = 1 / std::sqrt(float(in));
+    const float bound = (&layer == &layers_.front() ? kFiltersBegin : 1) / std::sqrt(float(in));
     for (float& value : take(weights_, 0, out * (in + 1))) {
       value = bound * (2 * float(random() >> 40) / float(1 << 24) - 1);
     }

@@ -55,7 +55,8 @@ struct NetworkShape {
 /// Bound to one thread.
 class Network {
  public:
-  /// Weights and biases begin uniform in ±1/√fan-in, as PyTorch's layers do.
+  /// Weights and biases begin uniform in ±1/√fan-in, as PyTorch's layers do; those of conv1 in a
+  /// quarter of that.
   Network(const NetworkShape& shape, std::uint64_t seed, const Kernels& kernels = demo::kernels());
   Network(Network&&) = default;
   Network& operator=(Network&&) = default;
