@@ -57,6 +57,7 @@ export class Session extends EventTarget {
   private blocked = false;
   private stop: string | undefined;
   private shown: Channel | undefined;
+  private isStale = false; // what is shown is the last picture of what has ended
   private coming: Channel | undefined;
   private sent = '';
   private fit = '';
@@ -160,7 +161,7 @@ export class Session extends EventTarget {
       runs: this.runs.length,
       run: this.run,
       stop: this.stop,
-      picture: !!this.shown,
+      picture: !!this.shown && (!this.isStale || this.stop !== undefined),
       blocked: this.blocked,
       notice: this.notices.at(-1),
     });
@@ -241,6 +242,7 @@ export class Session extends EventTarget {
 
   private onLink(link: Link): void {
     this.link = link;
+    if (link !== 'open') this.isStale = true;
     if (link === 'open') {
       this.everOpen = true;
       this.sent = '';
@@ -289,8 +291,10 @@ export class Session extends EventTarget {
         return;
       }
       case 'stop':
-        this.stop = message.value.why;
         this.coming = undefined;
+        this.isStale = true;
+        if (message.value.why === 'hidden') break; // we said so; the picture waits
+        this.stop = message.value.why;
         if (!this.isOver) this.shown = undefined;
         break;
       case 'scalars': {
@@ -332,6 +336,7 @@ export class Session extends EventTarget {
     if (coming && belongs(painted, coming)) {
       this.shown = coming;
       this.coming = undefined;
+      this.isStale = false;
       this.changed();
     }
     this.dispatchEvent(new Event('paint'));
