@@ -9,20 +9,23 @@ namespace phosphene::canvas {
 namespace {
 
 constexpr int kMostBands = 8;
-constexpr int kMostKernelBands =
-    64;  // of kernels with a single input, which have no rows to keep together
+constexpr int kMostKernelBands = 64;  // of kernels with a single input: no rows to keep together
 constexpr int kMostAspect = 4;        // of a cell
 constexpr int kMostKernelAspect = 2;  // of a kernel's or a map's cell
-constexpr double kMatrixAspect = 6;   // beyond it a matrix may be transposed or folded
 constexpr int kBandGap = 2;           // pixels
 constexpr int kRowGap = 2;            // above an attached row; none in low sections
 constexpr int kLow = 40;              // pixels: sections below it are low
 constexpr int kThickest = 16;         // pixels of an attached row
 
+// A matrix is turned or folded only where it is longer than this, or differs so from its room.
+constexpr double kLongMatrix = 4;
+
 // What makes a picture harder to read, as parts of its area.
-constexpr double kFoldCost = 0.04, kTransposeCost = 0.02, kNoRowsCost = 0.1, kNoGapCost = 0.06;
-constexpr double kPooledUnitCost =
-    0.1;  // a side of kernels or maps pooled, apart from the other side
+constexpr double kFoldCost = 0.04;
+constexpr double kTransposeCost = 0.06;
+constexpr double kNoRowsCost = 0.1;
+constexpr double kNoGapCost = 0.06;
+constexpr double kPooledUnitCost = 0.1;  // each side of kernels or maps
 constexpr double kPooledWideCost = 0.1;  // one axis pooled, the other enlarged
 
 constexpr int even(int pixels) {
@@ -311,16 +314,15 @@ Fit fit(const Form& form, int width, int height) {
   attempt.try_bands(false, false, 1);
   const double u = static_cast<double>(form.u), v = static_cast<double>(form.v);
   const bool kernels = form.unit_u > 1 || form.unit_v > 1;
-  const bool stretched = std::max(u / v, v / u) > kMatrixAspect;
-  if (!kernels && !stretched) return attempt.best;
+  const double box = static_cast<double>(width) / height;
+  const auto is_off = [](double ratio) { return std::max(ratio, 1 / ratio) > kLongMatrix; };
+  if (!kernels && !is_off(u / v) && !is_off(u / v / box)) return attempt.best;
 
   for (const bool transposed : {false, true}) {
     if (transposed && (kernels || form.examples > 1)) break;
     if (transposed) attempt.try_bands(true, false, 1);
     // Folding into b bands makes u b times shorter and v b times longer, or the reverse.
-    const double room =
-        transposed ? static_cast<double>(height) / width : static_cast<double>(width) / height;
-    const double off = u / v / room;
+    const double off = transposed ? u / v * box : u / v / box;
     const bool folds_u = off > 1;
     if (!folds_u && form.examples > 1) continue;
     const std::uint64_t units = folds_u ? form.u / form.unit_u : form.v / form.unit_v;

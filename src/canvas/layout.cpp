@@ -170,7 +170,8 @@ class Builder {
     const double canvas = static_cast<double>(options_.width) * height;
     const auto weight = [](const Host& host) {
       const Reading& reading = host.reading;
-      const bool kernels = reading.examples == 1 && reading.x.unit > 1 && reading.y.unit > 1;
+      const bool kernels =
+          reading.examples == 1 && reading.x.dims.size() > 1 && reading.y.dims.size() > 1;
       return std::sqrt(static_cast<double>(reading.elements)) * (kernels ? kKernelWeight : 1);
     };
     // More than the canvas can hold: the largest stay.

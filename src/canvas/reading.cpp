@@ -1,6 +1,7 @@
 #include "canvas/reading.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace phosphene::canvas {
 namespace {
@@ -62,7 +63,7 @@ ReadAxis axis_of(const Tensor& tensor, const std::vector<bool>& along, bool want
   ReadAxis axis;
   for (std::size_t i = 0; i < along.size(); ++i)
     if (along[i] == wanted) axis.dims.push_back(static_cast<int>(i));
-  std::ranges::stable_sort(axis.dims, {}, [&](int d) { return depth_of(tensor.roles[d]); });
+  std::ranges::sort(axis.dims, {}, [&](int d) { return std::pair(depth_of(tensor.roles[d]), d); });
   for (const int d : axis.dims) {
     const std::uint64_t size = tensor.shape[d];
     axis.sizes.push_back(size);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <unordered_map>
@@ -165,7 +166,7 @@ class Arranger {
       const double value = evaluate(breaks);
       tried.emplace_back(value, std::move(breaks));
     }
-    std::ranges::stable_sort(tried, std::greater<>{}, [](const auto& t) { return t.first; });
+    std::ranges::sort(tried, std::greater<>{});
     std::size_t starts = items_.size() <= kSearched ? 3 : 1;
     tried.resize(std::min(tried.size(), starts));
     for (auto& [value, breaks] : tried)
