@@ -151,12 +151,12 @@ void network(Report& report) {
   add({500}, {});
   add({10, 500}, {});
   add({10}, {});
-  report.at_most("quantise a network of 10^6 parameters",
-                 bench::median_ms(200,
-                                  [&] {
-                                    for (Drawing& drawing : drawings) drawing.run();
-                                  }),
-                 "ms", 0.6);
+  report.note("quantise a network of 10^6 parameters",
+              bench::median_ms(200,
+                               [&] {
+                                 for (Drawing& drawing : drawings) drawing.run();
+                               }),
+              "ms");
   report.note("  of which 256×3136 to 225×1088 root mean squares",
               bench::median_ms(200, [&] { drawings[4].run(); }), "ms");
 }
