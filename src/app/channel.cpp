@@ -102,7 +102,10 @@ class Channel::Work {
       if (news.frame) draw(*news.frame);
       now = monotonic_us();
     } while (now < next_tick_us_ && !channel_.stopping_);
-    encode(now);
+    if (stage_->has_picture())
+      encode(now);
+    else
+      next_tick_us_ = now;
   }
 
   void draw(const v1::Frame& frame) {

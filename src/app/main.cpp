@@ -175,6 +175,11 @@ int run(int argc, char** argv) {
       "Send to a running server, unix:PATH or tcp:HOST:PORT, instead of serving here");
 
   try {
+    // CLI11 alone would only say that a command is required.
+    const auto is_command = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
+    if (argc > 1 && argv[1][0] != '-' &&
+        program.get_subcommands([&](CLI::App* command) { return is_command(command); }).empty())
+      throw CLI::ExtrasError({"there is no command '" + std::string(argv[1]) + "'"});
     program.parse(argc, argv);
     if (pipe_command.parsed() && pipe_options.format != PipeFormat::kMessages &&
         pipe_options.width == 0)

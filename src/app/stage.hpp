@@ -39,6 +39,8 @@ class Stage {
 
   /// Composes a frame. Tiles that do not fit their section are left out and counted.
   void draw(const v1::Frame& frame);
+  /// Something was drawn: before that there is no picture to encode.
+  bool has_picture() const { return number_ > 0; }
   /// The picture as it is now, as the next fragment.
   Result<Fragment> encode(bool keyframe);
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { eventually } from '../lib/browsers.mjs';
-import { root, serve, start } from '../lib/program.mjs';
+import { binary, root, serve, start } from '../lib/program.mjs';
 
 const train = (address, language = 'c') =>
   start(join(root, `build/examples/train_${language}`), [], { env: { PHOSPHENE_ADDRESS: address } });
@@ -92,7 +92,7 @@ test('case_31: a trainer that dies has crashed, one that ends has ended', { time
     await trainer.stop('SIGKILL');
     await eventually('crashed', async () => (await run(server)).state === 'crashed');
 
-    const pipe = start(join(root, 'build/phosphene'), ['pipe', '--format', 'gray8', '--size', '64x64', '--fps', '100',
+    const pipe = start(binary, ['pipe', '--format', 'gray8', '--size', '64x64', '--fps', '100',
       '--name', 'short', '--to', server.address], { stdin: 'pipe' });
     pipe.stdin.end(Buffer.alloc(64 * 64 * 20, 100));
     assert.equal((await pipe.exited).code, 0);

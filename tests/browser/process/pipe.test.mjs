@@ -21,7 +21,7 @@ async function decode(url, frames) {
 }
 
 const live = (server, query) => `${server.base}live.mp4?token=${server.token}&${query}`;
-const levelOf = (luma) => Math.round(((luma - 16) * 15) / 219);
+const levelOf = (luma) => Math.round(((luma - 16) * 15) / 219) + 0; // never −0
 
 test('levels4 come out of /live.mp4 exactly, the number in the margin, repeated while nothing new comes', { timeout: 60_000 }, async () => {
   const [width, height] = [160, 126];
