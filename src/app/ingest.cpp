@@ -232,9 +232,9 @@ Result<void> Ingest::take_messages(Connection& connection) {
     if (!message.ParseFromArray((*next)->data(), static_cast<int>((*next)->size())))
       return Error{"a message of " + std::to_string((*next)->size()) +
                    " bytes is none of phosphene's protocol"};
-    const auto fine = connection.phase == Connection::Phase::kGreeting
-                          ? greet(connection, message)
-                          : connection.run->handle(std::move(message), monotonic_us());
+    Result<void> fine = connection.phase == Connection::Phase::kGreeting
+                            ? greet(connection, message)
+                            : connection.run->handle(std::move(message), monotonic_us());
     if (!fine) return fine;
     if (connection.phase != Connection::Phase::kOpen) return {};
   }

@@ -59,18 +59,15 @@ std::string parse_size(const std::string& text, PipeOptions& options) {
 
 /// "LO,HI".
 std::string parse_range(const std::string& text, PipeOptions& options) {
-  try {
-    std::size_t used = 0;
-    const double lo = std::stod(text, &used);
-    if (used < text.size() && text[used] == ',') {
-      std::size_t more = 0;
-      const double hi = std::stod(text.substr(used + 1), &more);
-      if (used + 1 + more == text.size() && lo < hi) {
-        options.range = {lo, hi};
-        return {};
-      }
+  double lo = 0, hi = 0;
+  const char* const end = text.data() + text.size();
+  const auto [comma, first] = std::from_chars(text.data(), end, lo);
+  if (first == std::errc() && comma != end && *comma == ',') {
+    const auto [stop, second] = std::from_chars(comma + 1, end, hi);
+    if (second == std::errc() && stop == end && lo < hi) {
+      options.range = {lo, hi};
+      return {};
     }
-  } catch (const std::exception&) {  // std::stod has no other way to say it
   }
   return "'" + text + "' is no range; give LO,HI with LO < HI, for instance -1,1";
 }

@@ -178,6 +178,7 @@ class Builder {
     const auto most = static_cast<std::size_t>(canvas / kSmallestPitch);
     if (hosts_.size() > most) {
       std::vector<double> weights;
+      weights.reserve(hosts_.size());
       for (const Host& host : hosts_) weights.push_back(weight(host));
       std::ranges::nth_element(weights, weights.begin() + static_cast<std::ptrdiff_t>(most),
                                std::greater<>{});
@@ -194,6 +195,7 @@ class Builder {
     const double least =
         sum * std::min(kLeastArea, canvas / 4 / static_cast<double>(hosts_.size())) / canvas;
     std::vector<Item> items;
+    items.reserve(hosts_.size());
     for (const Host& host : hosts_)
       items.push_back({form_of(host.reading, static_cast<int>(host.attached.size())),
                        std::max(least, weight(host))});

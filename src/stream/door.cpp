@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kBearer = "Bearer ";
 
-Door::Refusal refusal(Refused cause, int status, std::string sentence) {
+Door::Refusal refusal(Refused cause, int status, const std::string& sentence) {
   return {cause,
           {.status = status, .headers = "Cache-Control: no-store\r\n", .body = sentence + "\n"}};
 }

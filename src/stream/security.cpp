@@ -94,7 +94,7 @@ bool is_loopback(std::string_view host) {
   return inet_pton(AF_INET6, name.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
-HostRules::HostRules(std::string listen_host, std::vector<std::string> allowed)
+HostRules::HostRules(const std::string& listen_host, std::vector<std::string> allowed)
     : listen_host_(lower(listen_host)), allowed_(std::move(allowed)) {
   for (std::string& name : allowed_) name = lower(name);
 }

@@ -31,7 +31,7 @@ bool is_loopback(std::string_view host);
 class HostRules {
  public:
   /// `listen_host`: as given to the server. `allowed`: more names, of reverse proxies for instance.
-  HostRules(std::string listen_host, std::vector<std::string> allowed);
+  HostRules(const std::string& listen_host, std::vector<std::string> allowed);
 
   /// On any port, since tunnels change it. Listening on loopback only: the loopback names and
   /// addresses; else any address and this machine's name too.

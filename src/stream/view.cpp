@@ -11,8 +11,10 @@
 namespace phosphene::stream {
 namespace {
 
-constexpr int kSizes[] = {320,  480,  640,  800,  960,  1120, 1280, 1440,
-                          1600, 1920, 2240, 2560, 3072, 3584, 4096};
+// Fine enough that little of a window stays empty, coarse enough that viewers share channels.
+constexpr int kSizes[] = {320,  400,  480,  560,  640,  720,  800,  880,  960,  1040,
+                          1120, 1200, 1280, 1360, 1440, 1520, 1600, 1760, 1920, 2080,
+                          2240, 2400, 2560, 2816, 3072, 3328, 3584, 3840, 4096};
 constexpr int kMinWidth = 64, kMinHeight = 16, kMaxSide = 4096;
 constexpr double kMinFps = 0.1, kMaxFps = 120;
 constexpr std::size_t kMaxRunBytes = 256;
@@ -68,8 +70,9 @@ std::string_view name_of(const Named<Enum> (&names)[kCount], Enum value) {
 template <typename Number>
 std::optional<Number> number(std::string_view text) {
   Number value{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  const auto [stop, error] = std::from_chars(begin, end, value);
   if (error != std::errc() || stop != end || !std::isfinite(static_cast<double>(value))) {
     return std::nullopt;
   }

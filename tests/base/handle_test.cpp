@@ -6,8 +6,12 @@
 using phosphene::UniqueFd;
 
 namespace {
-bool is_open(int fd) { return ::fcntl(fd, F_GETFD) >= 0; }
-UniqueFd open_null() { return UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
+bool is_open(int fd) {
+  return ::fcntl(fd, F_GETFD) >= 0;
+}
+UniqueFd open_null() {
+  return UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+}
 }  // namespace
 
 TEST_CASE("a descriptor closes with its owner, once") {

@@ -1,4 +1,5 @@
-// IDX files, plain and within gzip: any bytes give an error, or an array of the size its shape says.
+// IDX files, plain and within gzip: any bytes give an error, or an array of the size its shape
+// says.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
