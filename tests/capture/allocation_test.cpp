@@ -2,32 +2,12 @@
 // lock.
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-#include <new>
 #include <thread>
 #include <vector>
 
+#include "allocations.hpp"
 #include "capture/phosphene.h"
 #include "test_server.hpp"
-
-namespace {
-
-thread_local std::size_t allocations = 0;
-
-}  // namespace
-
-// Counts, for the whole program, what each thread allocates.
-void* operator new(std::size_t bytes) {
-  ++allocations;
-  if (void* memory = std::malloc(bytes ? bytes : 1)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
 
 using namespace phosphene::test;
 
@@ -92,8 +72,8 @@ TEST_CASE("once it runs, a watched step allocates nothing on the trainer's threa
     CHECK(captured() >= frames);
   };
   train_until_captured(60);
-  const std::size_t before = allocations;
+  const std::size_t before = allocations_of_this_thread();
   train_until_captured(captured() + 200);
-  CHECK(allocations == before);
+  CHECK(allocations_of_this_thread() == before);
   phosphene_close(session);
 }
