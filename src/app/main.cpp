@@ -181,6 +181,10 @@ int run(int argc, char** argv) {
     if (pipe_command.parsed() && pipe_options.format != PipeFormat::kMessages &&
         pipe_options.width == 0)
       throw CLI::RequiredError("--size WxH");
+    if (pipe_options.format == PipeFormat::kMessages && pipe_options.to)
+      throw CLI::ValidationError("--to",
+                                 "messages are for the server itself; have the hook connect to " +
+                                     pipe_options.to->to_string() + " instead");
   } catch (const CLI::ParseError& error) {  // CLI11's own way to say it; nothing of ours throws
     return program.exit(error) == 0 ? 0 : kUsage;
   }

@@ -148,6 +148,14 @@ bool run_pipe(const PipeOptions& options, const std::string& address, bool stay)
   return cut == 0;
 }
 
+/// Hooks that look for a server should not find this one: it shows its own input.
+wire::Address own_address() {
+  wire::Address address = wire::default_address();
+  address.path.resize(address.path.rfind('/') + 1);
+  address.path += "pipe-" + std::to_string(::getpid()) + ".sock";
+  return address;
+}
+
 }  // namespace
 
 int pipe(const ServiceOptions& service, const Announce& announce, const PipeOptions& options) {
@@ -155,7 +163,9 @@ int pipe(const ServiceOptions& service, const Announce& announce, const PipeOpti
     const Signals signals([](void*) {}, nullptr);
     return run_pipe(options, options.to->to_string(), false) ? 0 : 1;
   }
-  return serve_while(service, announce, [&](Service& running) {
+  ServiceOptions own = service;
+  if (own.ingest.empty()) own.ingest = {own_address()};
+  return serve_while(own, announce, [&](Service& running) {
     if (options.format == PipeFormat::kMessages)
       running.read_messages(UniqueFd(::dup(STDIN_FILENO)));
     else

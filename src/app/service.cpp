@@ -12,6 +12,7 @@
 #include "base/log.hpp"
 #include "base/tensor.hpp"
 #include "encode/encoder.hpp"
+#include "stream/security.hpp"
 #include "stream/server.hpp"
 
 namespace phosphene::app {
@@ -66,12 +67,23 @@ wire::Address beside(const wire::Address& taken) {
   return address;
 }
 
+/// The token guards what is shown, not who may send: a socket has its file's mode, TCP has nothing.
+void warn_of_open_ports(const std::vector<wire::Address>& addresses) {
+  for (const wire::Address& address : addresses) {
+    if (address.transport == wire::Address::Transport::kTcp && !stream::is_loopback(address.host))
+      log(LogLevel::kWarning, "whoever reaches " + address.to_string() +
+                                  " can send runs to this server; an SSH tunnel to a local "
+                                  "address is the safe way");
+  }
+}
+
 /// Where nobody asked for an address: the user's own socket, or one beside it where another server
 /// has that.
 Result<std::unique_ptr<Ingest>> listen_for_hooks(const std::vector<wire::Address>& asked,
                                                  Runs& runs) {
   IngestOptions options;
   options.addresses = asked;
+  warn_of_open_ports(asked);
   if (!asked.empty()) return Ingest::create(std::move(options), runs);
   const wire::Address usual = wire::default_address();
   options.addresses = {usual};
