@@ -101,8 +101,8 @@ typedef struct phosphene_info {
   const phosphene_role* roles; /* rank elements, or NULL: all OTHER */
   uint32_t
       attached_to; /* id of the weight (same kind) whose outputs these values belong to; 0: none */
-  double lo, hi; /* frames: the range they are drawn in; equal: 0…256 for uint8, 0…16 for levels4,
-                    else found from the values */
+  double lo, hi;   /* frames: the range they are drawn in; equal: 0…256 for uint8, 0…16 for levels4,
+                      else found from the values */
 } phosphene_info;
 
 /* Where a tensor's values lie. Not owned. */
