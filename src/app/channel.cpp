@@ -15,7 +15,8 @@ namespace {
 constexpr std::int64_t kIdleUs = 100'000;  // between looks for a run
 constexpr std::int64_t kRelayoutUs =
     250'000;  // a hook that declares tensor after tensor does not flicker
-constexpr std::int64_t kRetryUs = 2'000'000;           // after the encoder failed
+constexpr std::int64_t kRelayoutShare = 10;   // of the time that laying out takes, at least
+constexpr std::int64_t kRetryUs = 2'000'000;  // after the encoder failed
 constexpr std::int64_t kKeyframeRequestsUs = 300'000;  // requests are served at most so often
 constexpr std::int64_t kKeyframeIntervalUs =
     10'000'000;                // a keyframe comes anyway: facts are whole there
@@ -56,6 +57,7 @@ class Channel::Work {
       stage_.reset();
       feed_ = run ? run->watch() : ViewFeed();
       staged_us_ = failed_us_ = 0;
+      impossible_.reset();
     }
     if (!run) {
       say(view_.run.empty() ? "waiting for a run" : "no run is called '" + view_.run + "'");
@@ -64,17 +66,20 @@ class Channel::Work {
     const std::int64_t now = monotonic_us();
     if (now - failed_us_ < kRetryUs && failed_us_ > 0) return false;
     const std::shared_ptr<const TensorTable> table = run->tensors();
-    if (stage_ && (stage_->tensors_version() == table->version || now - staged_us_ < kRelayoutUs))
+    if (!stage_ && impossible_ == table) return false;
+    if (stage_ && (stage_->tensors_version() == table->version || now - staged_us_ < relayout_us_))
       return true;
     return set_stage(*run, table, now);
   }
 
   bool set_stage(const Run& run, const std::shared_ptr<const TensorTable>& table,
                  std::int64_t now) {
+    if (stage_) number_ = stage_->number();
     Result<std::unique_ptr<Stage>> stage =
-        Stage::create(view_, run.id(), table, encoder_, ++layouts_);
+        Stage::create(view_, run.id(), table, encoder_, ++layouts_, number_);
     if (!stage) {
       stage_.reset();
+      impossible_ = table;
       feed_.set_plan({});
       say(stage.error().message);
       return false;
@@ -83,7 +88,8 @@ class Channel::Work {
     said_.clear();
     feed_.set_plan(stage_->plan());
     broadcast_.start(stage_->start());
-    staged_us_ = next_tick_us_ = now;
+    staged_us_ = next_tick_us_ = monotonic_us();
+    relayout_us_ = std::max(kRelayoutUs, kRelayoutShare * (staged_us_ - now));
     keyframe_us_ = 0;
     return true;
   }
@@ -102,6 +108,7 @@ class Channel::Work {
       if (news.frame) draw(*news.frame);
       now = monotonic_us();
     } while (now < next_tick_us_ && !channel_.stopping_);
+    if (channel_.stopping_) return;
     if (stage_->has_picture())
       encode(now);
     else
@@ -148,9 +155,14 @@ class Channel::Work {
 
   ViewFeed feed_;
   std::unique_ptr<Stage> stage_;
+  std::shared_ptr<const TensorTable> impossible_;  // no stage could be made of it
   std::uint32_t layouts_ = 0;
+  // Frames are numbered on from stage to stage, and from somewhere: an old picture must not be
+  // taken for one of another layout.
+  std::uint32_t number_ = static_cast<std::uint32_t>(monotonic_us()) & 0xFFFFFFu;
   std::string said_;
   std::int64_t staged_us_ = 0;
+  std::int64_t relayout_us_ = kRelayoutUs;
   std::int64_t failed_us_ = 0;
   std::int64_t next_tick_us_ = 0;
   std::int64_t keyframe_us_ = 0;

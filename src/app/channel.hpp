@@ -44,6 +44,8 @@ class Channel {
   /// A viewer is about to come: the channel waits for him. False: it has finished, and shows
   /// nothing more.
   bool expect_viewer();
+  /// Ends the thread soon; the destructor waits for it.
+  void stop() { stopping_ = true; }
   bool finished() const;
 
  private:

@@ -22,6 +22,11 @@ Result<std::shared_ptr<stream::Broadcast>> Channels::open(const stream::View& vi
   return channels_.insert_or_assign(key, std::move(channel)).first->second->broadcast();
 }
 
+void Channels::close() {
+  for (const auto& [query, channel] : channels_) channel->stop();
+  channels_.clear();
+}
+
 std::string Channels::json() {
   forget_finished();
   nlohmann::json list = nlohmann::json::array();

@@ -27,7 +27,7 @@ class Channels {
   std::string metrics();
 
   /// Ends all channels and waits for their threads.
-  void close() { channels_.clear(); }
+  void close();
 
  private:
   void forget_finished();

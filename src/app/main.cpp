@@ -1,6 +1,8 @@
 // The command line: reads it, names what is wrong with it, and calls the command.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <string>
 #include <vector>
@@ -93,7 +95,16 @@ void add_service_options(CLI::App& command, ServiceOptions& options, Announce& a
       ->default_str(wire::default_address().to_string());
   command.add_option("--encoder", options.encoder, "The H.264 encoder, as libavcodec calls it")
       ->capture_default_str();
-  command.add_option("--token", options.token, "The secret that browsers need; random if left out")
+  command
+      .add_option("--token", options.token,
+                  "The secret that browsers need; kept for you if left out")
+      ->check([](const std::string& token) {
+        const bool fine = token.size() >= 8 && token.size() <= 128 &&
+                          std::all_of(token.begin(), token.end(), [](unsigned char c) {
+                            return std::isalnum(c) || c == '-' || c == '_';
+                          });
+        return fine ? std::string() : std::string("a token is 8 to 128 letters, digits, - or _");
+      })
       ->envname("PHOSPHENE_TOKEN");
   command.add_option("--allow-host", options.allowed_hosts,
                      "A name that a reverse proxy passes on as Host; may be repeated");
@@ -152,7 +163,13 @@ int run(int argc, char** argv) {
       "WxH of a frame in pixels; every format but messages needs it");
   pipe_command
       .add_option("--fps", pipe_options.fps, "Frames a second to read; input waits for its turn")
-      ->check(CLI::Range(0.1, 240.0))
+      ->check([](const std::string& text) {  // CLI::Range would let NaN through
+        double fps = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), fps);
+        const bool fine =
+            error == std::errc() && end == text.data() + text.size() && fps >= 0.1 && fps <= 240;
+        return fine ? std::string() : "'" + text + "' is no rate; give frames a second, 0.1 to 240";
+      })
       ->capture_default_str();
   pipe_command.add_option("--name", pipe_options.name, "Of the run")->capture_default_str();
   pipe_command.add_option_function<std::string>(

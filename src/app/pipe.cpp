@@ -73,8 +73,7 @@ class Cast {
                                 .run = nullptr,
                                 .address = address.c_str(),
                                 .budget = 1};
-    if (phosphene_open(&how, &session_) != PHOSPHENE_OK)
-      log(LogLevel::kError, std::string("the pipe cannot start: ") + phosphene_last_error());
+    phosphene_open(&how, &session_);  // what fails is said when it is used
   }
   ~Cast() { phosphene_close(session_); }
   Cast(const Cast&) = delete;
@@ -105,6 +104,10 @@ bool run_pipe(const PipeOptions& options, const std::string& address, bool stay)
                             .lo = lo,
                             .hi = hi};
   const std::uint32_t tensor = phosphene_declare(cast.get(), &info);
+  if (tensor == 0) {
+    log(LogLevel::kError, std::string("the pipe cannot start: ") + phosphene_last_error());
+    return false;
+  }
 
   std::vector<char> shown(encoding.row_bytes * static_cast<std::size_t>(options.height));
   std::vector<char> incoming(shown.size());
@@ -165,12 +168,14 @@ int pipe(const ServiceOptions& service, const Announce& announce, const PipeOpti
   }
   ServiceOptions own = service;
   if (own.ingest.empty()) own.ingest = {own_address()};
-  return serve_while(own, announce, [&](Service& running) {
+  bool whole = true;
+  const int code = serve_while(own, announce, [&](Service& running) {
     if (options.format == PipeFormat::kMessages)
       running.read_messages(UniqueFd(::dup(STDIN_FILENO)));
     else
-      run_pipe(options, running.ingest_address().to_string(), true);
+      whole = run_pipe(options, running.ingest_address().to_string(), true);
   });
+  return whole ? code : 1;
 }
 
 }  // namespace phosphene::app

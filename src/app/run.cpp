@@ -171,6 +171,7 @@ void Run::set_plan(std::uint32_t view, v1::ViewPlan plan) {
   {
     std::lock_guard lock(mutex_);
     View& mine = views_.at(view);
+    if (plan.tensors().empty() && mine.plan.tensors().empty()) return;
     mine.cells.clear();
     for (const v1::TensorPlan& tensor : plan.tensors()) {
       const auto found = tensor_index_.find(tensor.tensor());
@@ -216,7 +217,17 @@ std::uint64_t Run::connect(const v1::Hello& hello, std::int64_t now_us) {
     tensors_.clear();
     tensor_index_.clear();
     ++tensors_version_;
-    for (auto& [id, view] : views_) view.newest.reset();
+    // Its tensors may have the numbers of others: nothing planned for those holds.
+    for (auto& [id, view] : views_) {
+      view.newest.reset();
+      view.plan = v1::ViewPlan();
+      view.plan.set_view(id);
+      view.cells.clear();
+    }
+    ++plans_version_;
+    started_us_ = unix_us();
+    if (hello.started_us() > 0)
+      started_us_ = std::min<std::int64_t>(started_us_, hello.started_us());
     progress_.Clear();
     usual_step_us_ = 0;
   }
@@ -312,6 +323,8 @@ void Run::take_tensors(v1::Tensors&& tensors) {
     v1::Tensor& mine = tensors_[place->second];
     // A reconnect declares everything again: what is the same needs no new layout.
     if (!is_new && mine.SerializeAsString() == tensor.SerializeAsString()) continue;
+    // What a view expected of it was planned for another shape.
+    for (auto& [id, view] : views_) view.cells.erase(tensor.id());
     mine = std::move(tensor);
     changed = true;
   }

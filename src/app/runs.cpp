@@ -43,6 +43,9 @@ Result<Runs::Opened> Runs::open(const v1::Hello& hello, std::int64_t now_us) {
     runs_.insert(std::find_if(runs_.begin(), runs_.end(), older), run);
   }
   const std::uint64_t connection = run->connect(hello, now_us);
+  // Another process may have taken up an old id: newest first, still.
+  std::stable_sort(runs_.begin(), runs_.end(),
+                   [](const auto& a, const auto& b) { return a->started_us() > b->started_us(); });
   return Opened{std::move(run), connection};
 }
 

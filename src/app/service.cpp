@@ -89,11 +89,13 @@ Result<std::unique_ptr<Ingest>> listen_for_hooks(const std::vector<wire::Address
   options.addresses = {usual};
   Result<std::unique_ptr<Ingest>> ingest = Ingest::create(options, runs);
   if (ingest) return ingest;
+  const std::string why = ingest.error().message;
   options.addresses = {beside(usual)};
-  log(LogLevel::kWarning,
-      ingest.error().message +
-          "; hooks reach this server at PHOSPHENE_ADDRESS=" + options.addresses[0].to_string());
-  return Ingest::create(std::move(options), runs);
+  ingest = Ingest::create(options, runs);
+  if (ingest)
+    log(LogLevel::kWarning,
+        why + "; hooks reach this server at PHOSPHENE_ADDRESS=" + options.addresses[0].to_string());
+  return ingest;
 }
 
 /// Empty, so that the server makes one for itself, where none can be kept.

@@ -17,12 +17,14 @@ std::string nothing_to_show(stream::View::Mode mode) {
 
 Result<std::unique_ptr<Stage>> Stage::create(const stream::View& view, std::string run,
                                              std::shared_ptr<const TensorTable> table,
-                                             const std::string& encoder, std::uint32_t id) {
+                                             const std::string& encoder, std::uint32_t id,
+                                             std::uint32_t number) {
   std::unique_ptr<Stage> stage(new Stage);
   stage->view_ = view;
   stage->run_ = std::move(run);
   stage->table_ = std::move(table);
   stage->id_ = id;
+  stage->number_ = number;
 
   const auto kind = static_cast<v1::Kind>(kind_of(view.mode));
   for (const v1::Tensor& tensor : stage->table_->tensors) {
@@ -97,6 +99,7 @@ void Stage::draw(const v1::Frame& frame) {
   step_ = frame.step();
   time_us_ = frame.time_us();
   composer_->draw_number(++number_);
+  has_picture_ = true;
 }
 
 v1::Facts Stage::facts(bool keyframe) {

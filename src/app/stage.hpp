@@ -30,7 +30,8 @@ class Stage {
   /// greater than any before it. Error: there is nothing to show, or no encoder.
   static Result<std::unique_ptr<Stage>> create(const stream::View& view, std::string run,
                                                std::shared_ptr<const TensorTable> table,
-                                               const std::string& encoder, std::uint32_t id);
+                                               const std::string& encoder, std::uint32_t id,
+                                               std::uint32_t number);
 
   std::uint64_t tensors_version() const { return table_->version; }
   v1::ViewPlan plan() const;
@@ -40,7 +41,9 @@ class Stage {
   /// Composes a frame. Tiles that do not fit their section are left out and counted.
   void draw(const v1::Frame& frame);
   /// Something was drawn: before that there is no picture to encode.
-  bool has_picture() const { return number_ > 0; }
+  bool has_picture() const { return has_picture_; }
+  /// Of the frame drawn last.
+  std::uint32_t number() const { return number_; }
   /// The picture as it is now, as the next fragment.
   Result<Fragment> encode(bool keyframe);
 
@@ -68,6 +71,7 @@ class Stage {
   std::unique_ptr<encode::Fragmenter> fragmenter_;
 
   std::uint32_t number_ = 0;
+  bool has_picture_ = false;
   std::uint64_t step_ = 0;
   std::int64_t time_us_ = 0;
   std::map<std::uint32_t, Known> known_;  // by tensor id

@@ -42,6 +42,7 @@ std::string read_token(int fd) {
 /// Puts a new token into place whole: of two servers that do so at once, the first one's stays.
 Result<void> write_token(int directory) {
   const std::string name = "token." + std::to_string(::getpid());
+  ::unlinkat(directory, name.c_str(), 0);  // left by a process of the same number
   const UniqueFd file(::openat(directory, name.c_str(),
                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file) return because("cannot make a file for the token");
@@ -70,12 +71,11 @@ Result<std::string> user_token() {
     return Error{"other users may change " + path};
 
   for (int attempt = 0; attempt < 2; ++attempt) {
-    {
-      const UniqueFd file(::openat(directory.get(), "token", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-      if (file)
-        if (std::string token = read_token(file.get()); !token.empty()) return token;
-    }
-    if (attempt == 0) ::unlinkat(directory.get(), "token", 0);  // none, or none to be trusted
+    const UniqueFd file(::openat(directory.get(), "token", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    const bool is_there = file || errno != ENOENT;
+    if (file)
+      if (std::string token = read_token(file.get()); !token.empty()) return token;
+    if (is_there) ::unlinkat(directory.get(), "token", 0);  // not to be trusted
     if (Result<void> written = write_token(directory.get()); !written) return written.error();
   }
   return Error{"cannot keep a token in " + path};

@@ -1,5 +1,6 @@
 #include "app/translate.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 namespace phosphene::app {
@@ -134,9 +135,14 @@ v1::ViewPlan make_plan(std::uint32_t view_id, const View& view, const canvas::La
   scaling.set_scope(view.scope == View::Scope::kNetwork ? v1::SCOPE_NETWORK : v1::SCOPE_LAYER);
   if (view.range == View::Range::kFixed) {
     fix_range(scaling, view.lo, view.hi);
-  } else if (view.mode == View::Mode::kFrames && !declared.empty() &&
-             declared[0].lo() < declared[0].hi()) {
-    fix_range(scaling, declared[0].lo(), declared[0].hi());
+  } else if (view.mode == View::Mode::kFrames && view.range == View::Range::kSteady) {
+    // A plan has one range for all: theirs, if they agree.
+    const auto differs = [&](const v1::Tensor& frame) {
+      return frame.lo() != declared[0].lo() || frame.hi() != declared[0].hi();
+    };
+    if (!declared.empty() && declared[0].lo() < declared[0].hi() &&
+        std::none_of(declared.begin(), declared.end(), differs))
+      fix_range(scaling, declared[0].lo(), declared[0].hi());
   }
 
   for (const canvas::Section& section : layout.sections) {

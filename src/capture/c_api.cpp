@@ -185,7 +185,8 @@ phosphene_status phosphene_capture_many(phosphene_session* session, size_t count
   phosphene_status status = PHOSPHENE_OK;
   for (size_t i = 0; i < count; ++i) {
     if (!phosphene_wants(session, tensors[i])) continue;
-    const phosphene_status one = phosphene_capture(session, tensors[i], &views[i]);
+    const phosphene_status one =
+        phosphene_capture(session, tensors[i], views ? &views[i] : nullptr);
     if (status == PHOSPHENE_OK) status = one;
   }
   return status;

@@ -70,9 +70,12 @@ void Sender::run() {
       watch_nothing();
       if (lasted_) pause_ms = kFirstPauseMs;
       sleep_ms(pause_ms);
-    } catch (const std::bad_alloc&) {
+    } catch (...) {  // no memory; nothing may end the trainer's process from here
+      bridge_->fork_guard.hold(-1);
+      bridge_->connected.set(false);
+      watch_nothing();
       warn_once("out of memory for frames; training goes on, and the hook connects again");
-      bridge_->to_sender.wait_ms(pause_ms);
+      sleep_ms(pause_ms);
     }
     pause_ms = std::min(2 * pause_ms, kLongestPauseMs);
   } while (!is_closing());
@@ -319,7 +322,7 @@ void Sender::sleep_ms(int ms) {
   }
 }
 
-void Sender::warn_once(const std::string& sentence) {
+void Sender::warn_once(std::string_view sentence) {
   if (!warned_ && !is_closing()) log(LogLevel::kWarning, sentence);
   warned_ = true;
 }

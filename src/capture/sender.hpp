@@ -49,7 +49,7 @@ class Sender {
 
   void collect_scalars();
   void sleep_ms(int ms);
-  void warn_once(const std::string& sentence);
+  void warn_once(std::string_view sentence);
   bool is_closing() const { return bridge_->close_by_us.get() != 0; }
   bool is_too_late() const;
 

@@ -297,11 +297,11 @@ void Session::arm(double now_us) {
   for (std::size_t i = 0; i < views; ++i) {
     const std::size_t index = (first + i) % views;
     WatchedView& view = *watch_->views[index];
-    if (!view.is_due(now_us)) continue;
     if (!budget_.allows(planned_us)) {
-      bridge_->frames_dropped_budget.add(1);
+      if (view.put_off(now_us)) bridge_->frames_dropped_budget.add(1);
       continue;
     }
+    if (!view.is_due(now_us)) continue;
     view.arm();
     armed_ = true;
     planned_us += view.cost_us();

@@ -98,6 +98,13 @@ bool WatchedView::is_due(double now_us) {
   return true;
 }
 
+bool WatchedView::put_off(double now_us) {
+  const double slack_us = kSlack * period_us_;
+  if (now_us < std::max(due_us_, put_off_us_) - slack_us) return false;
+  put_off_us_ = now_us + period_us_;
+  return true;
+}
+
 void WatchedView::arm() {
   armed_ = true;
   frame_cost_us_ = 0;
@@ -113,6 +120,10 @@ void WatchedView::capture(std::size_t index, const TensorView& view, std::uint64
   if (!armed_ || tensor.revision != revision) return;
   const Stopwatch watch;
   Tile& tile = frames_.draft().tiles[index];
+  if (tile.statistics) {  // of what this call replaces
+    tile.statistics.reset();
+    tensor.measured_in = round_ - 1;
+  }
   if (scaling_.scope == Scope::kNetwork) {
     tensor.quantiser.read(view);
   } else {

@@ -37,6 +37,9 @@ class WatchedView {
 
   /// Whether it wants a frame at `now_us`; then the next one is due about a period later.
   bool is_due(double now_us);
+  /// There is no budget now: a frame that is due stays so. True once a period that passes
+  /// meanwhile.
+  bool put_off(double now_us);
   bool is_armed() const { return armed_; }
   void arm();
   /// What its last frame cost.
@@ -77,6 +80,7 @@ class WatchedView {
 
   bool armed_ = false;
   double due_us_ = 0;
+  double put_off_us_ = 0;
   double cost_us_ = 0;
   double frame_cost_us_ = 0;
 

@@ -17,7 +17,6 @@ constexpr int kExactQp = 13;
 constexpr char kExactX264[] = "deadzone-inter=6:deadzone-intra=0:dct-decimate=0:fast-pskip=0";
 
 // Whoever joins asks for a keyframe; this interval is for players that seek, and for lost data.
-constexpr double kKeyframeIntervalSeconds = 10;
 
 bool takes_yuv420p(const AVCodec* codec) {
   const AVPixelFormat* format = codec->pix_fmts;
@@ -78,9 +77,8 @@ AvCodecContext make_context(const AVCodec* codec, const EncoderOptions& options)
   context->color_trc = AVCOL_TRC_BT709;
   context->colorspace = AVCOL_SPC_BT709;
   context->max_b_frames = 0;
-  context->thread_count = 1;  // a channel is one thread; frame threads would hold frames back
-  context->gop_size =
-      std::max(1, static_cast<int>(std::lround(kKeyframeIntervalSeconds * options.fps)));
+  context->thread_count = 1;        // a channel is one thread; frame threads would hold frames back
+  context->gop_size = INT_MAX / 2;  // only who asks for a keyframe knows to make its facts whole
   context->flags |= AV_CODEC_FLAG_GLOBAL_HEADER | AV_CODEC_FLAG_LOW_DELAY;
   return context;
 }
@@ -96,6 +94,7 @@ Result<AvCodecContext> open_codec(const EncoderOptions& options) {
   const bool libx264 = options.name == kLibx264;
   AVDictionary* settings = nullptr;
   av_dict_set(&settings, "forced-idr", "1", 0);
+  av_dict_set(&settings, "sc_threshold", "0", 0);
   (libx264 ? set_libx264 : set_other)(*context, &settings, options);
   // Half a second of the rate: what a keyframe may take is what a slow link must wait for.
   context->rc_buffer_size =

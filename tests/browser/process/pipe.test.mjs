@@ -41,7 +41,7 @@ test('levels4 come out of /live.mp4 exactly, the number in the margin, repeated 
       assert.ok(values.every((value) => value === values[0]), `cell ${cell} is of one colour`);
       number = number * 2 + Number(values[0]);
     }
-    assert.ok(number >= 1 && number < 1000, `number ${number}`);
+    assert.ok(number >= 1, `number ${number}`);
   } finally {
     await pipe.stop();
   }
