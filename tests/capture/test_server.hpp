@@ -20,7 +20,7 @@ namespace phosphene::test {
 namespace v1 = phosphene::v1;
 
 inline constexpr int kPatienceMs =
-    20'000;  // what a loaded machine may need; a failing test waits so long
+    60'000;  // what a loaded machine may need; a failing test waits so long
 
 /// One connection of a hook.
 class Peer {
