@@ -39,13 +39,12 @@ Result<Runs::Opened> Runs::open(const v1::Hello& hello, std::int64_t now_us) {
     for (int number = 2; std::any_of(runs_.begin(), runs_.end(), taken); ++number)
       id = hello.run() + "-" + std::to_string(number);
     run = std::make_shared<Run>(std::move(id), hello, signals_);
-    const auto older = [&](const auto& other) { return other->started_us() <= run->started_us(); };
-    runs_.insert(std::find_if(runs_.begin(), runs_.end(), older), run);
   }
   const std::uint64_t connection = run->connect(hello, now_us);
-  // Another process may have taken up an old id: newest first, still.
-  std::stable_sort(runs_.begin(), runs_.end(),
-                   [](const auto& a, const auto& b) { return a->started_us() > b->started_us(); });
+  // Also one that was known finds its place: another process may have taken up an old id.
+  std::erase(runs_, run);
+  const auto older = [&](const auto& other) { return other->started_us() <= run->started_us(); };
+  runs_.insert(std::find_if(runs_.begin(), runs_.end(), older), run);
   return Opened{std::move(run), connection};
 }
 

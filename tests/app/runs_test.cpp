@@ -47,6 +47,21 @@ TEST_CASE("the newest run is the one that began last, whenever it connected") {
   CHECK(runs.find("")->id() == "now");
 }
 
+TEST_CASE("a trainer that takes up an old id is the newest again") {
+  Runs runs;
+  v1::Hello first = test::hello("a"), other = test::hello("b"), again = test::hello("a", 2);
+  first.set_started_us(unix_us() - 9'000'000);
+  other.set_started_us(unix_us() - 5'000'000);
+  again.set_started_us(unix_us() - 1'000'000);
+  const auto opened = open(runs, first);
+  opened.run->disconnect(opened.connection, true, "", 2);
+  open(runs, other);
+  CHECK(runs.find("")->id() == "b");
+  CHECK(open(runs, again).run == opened.run);
+  CHECK(runs.find("")->id() == "a");
+  CHECK(runs.all().size() == 2);
+}
+
 TEST_CASE("case_32: two processes of one id are two runs, each its own again after a reconnect") {
   Runs runs;
   const auto first = open(runs, test::hello("r", 1));
