@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <string>
@@ -174,7 +175,7 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--size") == 0) size = argv[i + 1];
   }
   if (file && size) {
-    measure(report, file, read(file, size), true);
+    measure(report, std::filesystem::path(file).filename().string(), read(file, size), true);
   } else {
     measure(report, "weights 1000x1000", walk(120, 0.006), true);
     measure(report, "gradients 1000x1000", walk(80, 0.35), false);
