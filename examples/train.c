@@ -6,6 +6,7 @@
  * What is needed to watch a network is marked with "phosphene".
  */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,11 @@ static float probability[BATCH][SIGNS];
 
 static const float learning_rate = 0.004f;
 static const struct timespec pace = {0, 20 * 1000 * 1000}; /* for the eye */
+
+static volatile sig_atomic_t stopped; /* Ctrl-C ends the run in order */
+static void stop(int signal) {
+  stopped = signal;
+}
 
 /* −1 … 1 */
 static float noise(void) {
@@ -119,6 +125,7 @@ static uint32_t show(phosphene_session* cast, const char* name, phosphene_kind k
 }
 
 int main(int argc, char** argv) {
+  signal(SIGINT, stop);
   const long steps = argc > 1 ? atol(argv[1]) : 1000000000;
 
   /* phosphene: the weights of each sign are a picture, so that is what their dimensions are called.
@@ -141,7 +148,7 @@ int main(int argc, char** argv) {
   show(cast, "input", PHOSPHENE_ACTIVATION, image[0], 4, batch, map, 0);
   show(cast, "probability", PHOSPHENE_ACTIVATION, probability[0], 2, outputs, map, 0);
 
-  for (long step = 1; step <= steps; ++step) {
+  for (long step = 1; step <= steps && !stopped; ++step) {
     double accuracy = 0;
     const double loss = train_step(&accuracy);
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -27,6 +28,8 @@ constexpr int kArms = 3;
 constexpr float kLearningRate = 1e-3f;
 constexpr auto kPace =
     std::chrono::milliseconds(20);  // for the eye: it would learn this within a second
+
+volatile std::sig_atomic_t stopped = 0;  // Ctrl-C ends the run in order
 
 /// Parameters, their gradients, and Adam's memory of them.
 struct Parameters {
@@ -159,6 +162,7 @@ Outcome judge(const Vector& logits, const std::vector<int>& arms) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGINT, [](int) { stopped = 1; });
   const int steps = argc > 1 ? std::atoi(argv[1]) : 1'000'000'000;
   std::mt19937 random(1);
   Dense first(2, 64, true, random);
@@ -172,7 +176,7 @@ int main(int argc, char** argv) {
 
   Vector points(2 * kBatch);
   std::vector<int> arms(kBatch);
-  for (int step = 1; step <= steps; ++step) {
+  for (int step = 1; step <= steps && !stopped; ++step) {
     draw_batch(random, points, arms);
     const Vector& logits = third.forward(second.forward(first.forward(points)));
     Outcome outcome = judge(logits, arms);
