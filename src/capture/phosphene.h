@@ -30,11 +30,15 @@
 #define PHOSPHENE_API
 #endif
 
+/* Any number may be passed, and one that is unknown is refused: in C++ that takes a fixed type. */
 #ifdef __cplusplus
+#define PHOSPHENE_INT32 : int32_t
 extern "C" {
+#else
+#define PHOSPHENE_INT32
 #endif
 
-typedef enum phosphene_status {
+typedef enum phosphene_status PHOSPHENE_INT32 {
   PHOSPHENE_OK = 0,
   PHOSPHENE_BAD_ARGUMENT = 1, /* phosphene_last_error() names it */
   PHOSPHENE_UNSUPPORTED = 2,  /* a dtype, rank or shape that cannot be shown */
@@ -42,14 +46,14 @@ typedef enum phosphene_status {
   PHOSPHENE_FAILED = 4        /* out of memory or threads */
 } phosphene_status;
 
-typedef enum phosphene_kind {
+typedef enum phosphene_kind PHOSPHENE_INT32 {
   PHOSPHENE_PARAMETER = 1,
   PHOSPHENE_GRADIENT = 2,
   PHOSPHENE_ACTIVATION = 3,
   PHOSPHENE_FRAME = 4 /* a picture of your own; rank 2, shown at 1:1 */
 } phosphene_kind;
 
-typedef enum phosphene_dtype {
+typedef enum phosphene_dtype PHOSPHENE_INT32 {
   PHOSPHENE_FLOAT32 = 1,
   PHOSPHENE_FLOAT64 = 2,
   PHOSPHENE_FLOAT16 = 3,
@@ -63,7 +67,7 @@ typedef enum phosphene_dtype {
 } phosphene_dtype;
 
 /* What a dimension means. Declared, never guessed from sizes. */
-typedef enum phosphene_role {
+typedef enum phosphene_role PHOSPHENE_INT32 {
   PHOSPHENE_ROLE_OTHER = 0,
   PHOSPHENE_ROLE_OUT = 1,   /* output units or channels of a weight */
   PHOSPHENE_ROLE_IN = 2,    /* input units or channels of a weight */
