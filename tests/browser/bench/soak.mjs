@@ -48,7 +48,7 @@ try {
   else console.table(results);
 } finally {
   sockets.forEach((socket) => socket.destroy());
-  source.kill();
+  source.kill('SIGKILL');
   await pipe.stop('SIGKILL');
   await server.stop();
 }
