@@ -59,6 +59,74 @@ void measure(const Span& span, int pixels, Side& side) {
   }
 }
 
+std::span<const std::uint32_t> part(const std::vector<std::uint32_t>& offsets, const Span& span) {
+  return std::span(offsets).subspan(span.begin, span.end - span.begin);
+}
+
+/// Whether a block's columns lie in whole bytes of the tile, one pixel a cell, so that it can be
+/// drawn without unpacking the tile first. So do the weights of nearly every dense layer.
+bool columns_are_bytes(const Block& block, const TileOrder& order) {
+  const std::span<const std::uint32_t> xs = part(order.x_offsets, block.x),
+                                       ys = part(order.y_offsets, block.y);
+  return !contiguous(xs) && contiguous(ys) && evenly_spaced(xs) && (xs[1] - xs[0]) % 2 == 0 &&
+         (xs.front() + ys.front()) % 2 == 0 &&
+         xs.size() == static_cast<std::size_t>(block.rect.width) &&
+         ys.size() == static_cast<std::size_t>(block.rect.height);
+}
+
+/// Draws a block of which columns_are_bytes.
+void paint_columns(const Block& block, const TileOrder& order, const std::uint8_t* levels,
+                   Plane plane) {
+  const std::span<const std::uint32_t> xs = part(order.x_offsets, block.x);
+  const std::uint32_t first = xs.front() + order.y_offsets[block.y.begin];
+  unpack_luma_transposed(
+      levels + first / 2, (xs[1] - xs[0]) / 2, plane.at(block.rect.x, block.rect.y), plane.stride,
+      static_cast<std::size_t>(block.rect.width), static_cast<std::size_t>(block.rect.height));
+}
+
+/// How many pixels in a row show cells that lie side by side, where that is so everywhere: a
+/// kernel's width, at one pixel a cell. Else 0.
+std::size_t piece_of(const Side& side) {
+  std::size_t piece = 0;
+  for (const Extent& run : side.runs) {
+    const auto length = static_cast<std::size_t>(run.end - run.begin);
+    const std::uint32_t* cells = side.cells.data() + run.begin;
+    for (std::size_t i = 0; i < length;) {
+      std::size_t n = 1;
+      while (i + n < length && cells[i + n] == cells[i] + n) ++n;
+      if (piece != 0 && n != piece) return 0;
+      piece = n;
+      i += n;
+    }
+  }
+  return piece;
+}
+
+/// A row of pixels, kPiece at a time: a copy of known length is one move.
+template <std::size_t kPiece>
+void gather(const Side& side, const std::uint8_t* from, std::uint8_t* row) {
+  for (const Extent& run : side.runs)
+    for (auto x = static_cast<std::size_t>(run.begin); x < static_cast<std::size_t>(run.end);
+         x += kPiece)
+      std::memcpy(row + x, from + side.cells[x], kPiece);
+}
+
+/// The way to gather rows of this side.
+auto gatherer(const Side& side) {
+  switch (piece_of(side)) {
+    case 3:
+      return gather<3>;
+    case 4:
+      return gather<4>;
+    case 5:
+      return gather<5>;
+    case 7:
+      return gather<7>;
+    default:
+      return gather<1>;
+  }
+}
+
 /// Every cell on two pixels.
 void double_cells(const std::uint8_t* cells, std::size_t count, std::uint8_t* row) {
   for (std::size_t cell = 0; cell < count; ++cell, row += 2) std::memset(row, cells[cell], 2);
@@ -67,9 +135,6 @@ void double_cells(const std::uint8_t* cells, std::size_t count, std::uint8_t* ro
 /// Draws a block of a tile's unpacked cells. Gaps keep what they have.
 void paint(const Block& block, const TileOrder& order, const std::uint8_t* cells, Plane plane,
            std::vector<std::uint8_t>& scratch, Side& side) {
-  const auto part = [](const std::vector<std::uint32_t>& offsets, const Span& span) {
-    return std::span(offsets).subspan(span.begin, span.end - span.begin);
-  };
   const std::span<const std::uint32_t> xs = part(order.x_offsets, block.x),
                                        ys = part(order.y_offsets, block.y);
   const Rect& rect = block.rect;
@@ -85,10 +150,12 @@ void paint(const Block& block, const TileOrder& order, const std::uint8_t* cells
   }
   const bool exact = rows_lie && xs.size() == width;
   const bool doubled = (rows_lie || turned) && xs.size() * 2 == width && block.x.gap == 0;
+  auto gather_row = gather<1>;
   if (!exact && !doubled) {
     measure(block.x, rect.width, side);
     if (!rows_lie && !turned)
       for (std::uint32_t& cell : side.cells) cell = xs[cell];
+    gather_row = gatherer(side);
   }
   if (turned) {
     scratch.resize(xs.size() * ys.size());
@@ -106,9 +173,7 @@ void paint(const Block& block, const TileOrder& order, const std::uint8_t* cells
     } else if (doubled) {
       double_cells(from, xs.size(), row);
     } else {
-      for (const Extent& run : side.runs)
-        for (int x = run.begin; x < run.end; ++x)
-          row[x] = from[side.cells[static_cast<std::size_t>(x)]];
+      gather_row(side, from, row);
     }
     for (int y = extent.begin + 1; y < extent.end; ++y)
       std::memcpy(plane.at(rect.x, rect.y + y), row, width);
@@ -127,7 +192,8 @@ struct Composer::State {
   struct Drawn {
     std::vector<Block> blocks;
     TileOrder order;
-    bool marked = false;  // some of its chroma is not neutral
+    bool columns = false;  // columns_are_bytes, of every block
+    bool marked = false;   // some of its chroma is not neutral
   };
 
   int width = 0, height = 0;
@@ -172,8 +238,12 @@ Composer::Composer(const Layout& layout, std::span<const Tensor> tensors)
       static_cast<std::size_t>(layout.width) * static_cast<std::size_t>(layout.height);
   state.luma.assign(pixels, kLumaBlack);
   state.cr.assign(pixels / 4, kChromaNeutral);
-  for (const Section& section : layout.sections)
-    state.sections.push_back({section.blocks, tile_order(section, tensors[section.tensor])});
+  for (const Section& section : layout.sections) {
+    State::Drawn drawn{section.blocks, tile_order(section, tensors[section.tensor])};
+    drawn.columns = std::ranges::all_of(
+        drawn.blocks, [&](const Block& block) { return columns_are_bytes(block, drawn.order); });
+    state.sections.push_back(std::move(drawn));
+  }
 }
 
 Composer::~Composer() = default;
@@ -189,6 +259,11 @@ bool Composer::draw(std::size_t section, const Tile& tile) {
   for (const MarkRun& run : tile.marks)
     if (run.begin > count || run.length > count - run.begin) return false;
 
+  if (drawn.columns && tile.marks.empty() && !drawn.marked) {
+    for (const Block& block : drawn.blocks)
+      paint_columns(block, drawn.order, tile.levels.data(), state.luma_plane());
+    return true;
+  }
   state.cells.resize(count);
   unpack_luma(tile.levels.data(), state.cells);
   bool tinted = false;

@@ -13,6 +13,14 @@ namespace {
 
 #ifdef __SSE2__
 
+/// Of sixteen packed pairs, the levels in the high halves, and those in the low ones.
+__m128i first_of(__m128i pairs) {
+  return _mm_and_si128(_mm_srli_epi16(pairs, 4), _mm_set1_epi8(0x0F));
+}
+__m128i second_of(__m128i pairs) {
+  return _mm_and_si128(pairs, _mm_set1_epi8(0x0F));
+}
+
 /// Luma of sixteen levels. (k·3738 + 128) / 256 is k·219/15 rounded, for all sixteen.
 __m128i luma_of(__m128i levels) {
   const __m128i zero = _mm_setzero_si128(), factor = _mm_set1_epi16(3738),
@@ -35,17 +43,38 @@ void interleave(const __m128i* from, __m128i* to) {
   }
 }
 
+/// Loads sixteen rows and turns them over.
+void load_transposed(const std::uint8_t* from, std::size_t stride, __m128i* rows) {
+  __m128i other[kTile];
+  for (std::size_t i = 0; i < kTile; ++i)
+    rows[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i * stride));
+  interleave(rows, other);
+  interleave(other, rows);
+  interleave(rows, other);
+  interleave(other, rows);
+}
+
+void store(__m128i row, std::uint8_t* to) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), row);
+}
+
 void transpose_tile(const std::uint8_t* from, std::size_t from_stride, std::uint8_t* to,
                     std::size_t to_stride) {
-  __m128i a[kTile], b[kTile];
-  for (std::size_t i = 0; i < kTile; ++i)
-    a[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i * from_stride));
-  interleave(a, b);
-  interleave(b, a);
-  interleave(a, b);
-  interleave(b, a);
-  for (std::size_t i = 0; i < kTile; ++i)
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i * to_stride), a[i]);
+  __m128i rows[kTile];
+  load_transposed(from, from_stride, rows);
+  for (std::size_t i = 0; i < kTile; ++i) store(rows[i], to + i * to_stride);
+}
+
+/// Sixteen rows of sixteen packed pairs become thirty-two rows of luma: turned over while they are
+/// packed, which is half the work.
+void unpack_tile(const std::uint8_t* packed, std::size_t packed_stride, std::uint8_t* luma,
+                 std::size_t luma_stride) {
+  __m128i pairs[kTile];
+  load_transposed(packed, packed_stride, pairs);
+  for (std::size_t i = 0; i < kTile; ++i, luma += 2 * luma_stride) {
+    store(luma_of(first_of(pairs[i])), luma);
+    store(luma_of(second_of(pairs[i])), luma + luma_stride);
+  }
 }
 
 #endif
@@ -57,9 +86,7 @@ void unpack_luma(const std::uint8_t* packed, std::span<std::uint8_t> luma) {
 #ifdef __SSE2__
   for (; i + 32 <= luma.size(); i += 32) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(packed + i / 2));
-    const __m128i nibble = _mm_set1_epi8(0x0F);
-    const __m128i first = _mm_and_si128(_mm_srli_epi16(bytes, 4), nibble),
-                  second = _mm_and_si128(bytes, nibble);
+    const __m128i first = first_of(bytes), second = second_of(bytes);
     auto* out = reinterpret_cast<__m128i*>(luma.data() + i);
     _mm_storeu_si128(out, luma_of(_mm_unpacklo_epi8(first, second)));
     _mm_storeu_si128(out + 1, luma_of(_mm_unpackhi_epi8(first, second)));
@@ -84,6 +111,28 @@ void transpose(const std::uint8_t* from, std::size_t from_stride, std::uint8_t* 
   for (std::size_t y = 0; y < height; ++y)
     for (std::size_t x = y < whole_y ? whole_x : 0; x < width; ++x)
       to[y * to_stride + x] = from[x * from_stride + y];
+}
+
+void unpack_luma_transposed(const std::uint8_t* packed, std::size_t packed_stride,
+                            std::uint8_t* luma, std::size_t luma_stride, std::size_t width,
+                            std::size_t height) {
+  std::size_t whole_x = 0, whole_y = 0;
+#ifdef __SSE2__
+  constexpr std::size_t kRows = 2 * kTile;  // of luma, from a tile of packed pairs
+  constexpr std::size_t kPage = 2 * kRows;
+  whole_x = width / kTile * kTile;
+  whole_y = height / kRows * kRows;
+  for (std::size_t page = 0; page < whole_y; page += kPage)
+    for (std::size_t x = 0; x < whole_x; x += kTile)
+      for (std::size_t y = page; y < std::min(page + kPage, whole_y); y += kRows)
+        unpack_tile(packed + x * packed_stride + y / 2, packed_stride, luma + y * luma_stride + x,
+                    luma_stride);
+#endif
+  for (std::size_t y = 0; y < height; ++y)
+    for (std::size_t x = y < whole_y ? whole_x : 0; x < width; ++x) {
+      const std::uint8_t pair = packed[x * packed_stride + y / 2];
+      luma[y * luma_stride + x] = kLumaOfLevel[y % 2 == 0 ? pair >> 4 : pair & 0x0F];
+    }
 }
 
 }  // namespace phosphene::canvas

@@ -102,6 +102,28 @@ TEST_CASE("unpacking equals the table for every level and every length") {
   }
 }
 
+TEST_CASE("unpacking and turning over at once works for every size around a tile's") {
+  for (std::size_t width : {1, 15, 16, 17, 33, 70}) {
+    for (std::size_t height : {1, 2, 31, 32, 33, 65, 130}) {
+      const std::size_t row = height + height % 2 + 4;  // levels, whole bytes
+      const Packed tile(static_cast<std::uint32_t>(width * row),
+                        static_cast<std::uint32_t>(height));
+      std::vector<std::uint8_t> luma(height * (width + 5), 7);
+      unpack_luma_transposed(tile.bytes.data(), row / 2, luma.data(), width + 5, width, height);
+      int wrong = 0;
+      for (std::size_t y = 0; y < height; ++y)
+        for (std::size_t x = 0; x < width + 5; ++x) {
+          const auto level = static_cast<std::uint32_t>(x * row + y);
+          wrong += luma[y * (width + 5) + x] !=
+                   (x < width ? kLumaOfLevel[static_cast<std::size_t>(tile.level(level))] : 7);
+        }
+      CAPTURE(width);
+      CAPTURE(height);
+      CHECK(wrong == 0);
+    }
+  }
+}
+
 TEST_CASE("turning over works for every size around a tile's") {
   for (std::size_t width : {1, 15, 16, 17, 33, 70}) {
     for (std::size_t height : {1, 15, 16, 17, 65, 130}) {
