@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/phase.hpp"
 #include "app/stage.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -34,7 +35,8 @@ class Channel::Work {
         runs_(runs),
         encoder_(std::move(encoder)),
         counters_(counters),
-        period_us_(static_cast<std::int64_t>(1e6 / channel.view_.fps)) {}
+        period_us_(static_cast<std::int64_t>(1e6 / channel.view_.fps)),
+        phase_(period_us_) {}
 
   void run() {
     while (!channel_.stopping_ && !channel_.end_unless_watched()) {
@@ -102,17 +104,26 @@ class Channel::Work {
       counters_.ticks_missed += static_cast<std::uint64_t>((now - next_tick_us_) / period_us_);
       next_tick_us_ = now;
     }
+    int frames = 0;
+    std::int64_t drawn_us = 0;
     do {
       const ViewFeed::News news =
           feed_.wait(std::chrono::microseconds(std::max<std::int64_t>(next_tick_us_ - now, 0)));
       if (news.frame) draw(*news.frame);
       now = monotonic_us();
+      if (news.frame) {
+        ++frames;
+        drawn_us = now;
+      }
     } while (now < next_tick_us_ && !channel_.stopping_);
     if (channel_.stopping_) return;
-    if (stage_->has_picture())
-      encode(now);
-    else
+    if (!stage_->has_picture()) {
       next_tick_us_ = now;
+      return;
+    }
+    const std::int64_t early_us = next_tick_us_ - drawn_us;
+    encode(now);
+    next_tick_us_ += phase_.after_tick(frames, early_us);
   }
 
   void draw(const v1::Frame& frame) {
@@ -153,6 +164,7 @@ class Channel::Work {
   ChannelCounters& counters_;
   const std::int64_t period_us_;
 
+  Phase phase_;
   ViewFeed feed_;
   std::unique_ptr<Stage> stage_;
   std::shared_ptr<const TensorTable> impossible_;  // no stage could be made of it

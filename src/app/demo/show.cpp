@@ -1,5 +1,8 @@
 #include "app/demo/show.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -17,6 +20,7 @@ namespace {
 constexpr double kBudget = 0.2;        // the demo is there to be watched
 constexpr int kStepsPerJudgement = 4;  // a look at held-out images costs a third of a step
 constexpr int kStepsPerLine = 1'000;
+constexpr int kNiceness = 5;
 constexpr std::int64_t kPatience = 100'000;  // microseconds
 
 void declare(Session& cast, std::span<const TensorView> tensors) {
@@ -29,6 +33,11 @@ void declare(Session& cast, std::span<const TensorView> tensors) {
     cast.bind(tensor, view.values);
     weights[view.name] = std::move(tensor);
   }
+}
+
+/// The training of a demo is there to be watched: on few cores it waits for the picture.
+void make_way() {
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNiceness);
 }
 
 void wait_until(std::int64_t time_us, const std::function<bool()>& stopping) {
@@ -50,6 +59,7 @@ void say(std::int64_t step, double loss, double accuracy) {
 void train_and_show(DataSet data, const ShowOptions& options,
                     const std::function<bool()>& stopping) {
   Session cast({.name = data.name, .address = options.address, .budget = kBudget});
+  make_way();  // after the session has its own thread
   TrainerOptions how;
   how.seed = options.seed;
   Trainer trainer(std::move(data), how);
