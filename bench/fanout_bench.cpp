@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <thread>
@@ -215,7 +216,9 @@ int main(int argc, char** argv) {
   start.set_epoch(1);
   start.set_fps(kFps);
   site.channel->start(start);
-  std::thread loop([&] { (*server)->run(); });
+  std::thread loop([&] {
+    if (!(*server)->run()) std::abort();
+  });
 
   Address address{.port = (*server)->port(), .token = {}};
   (*server)->token().copy(address.token, sizeof address.token - 1);

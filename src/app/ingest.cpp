@@ -119,7 +119,11 @@ void Ingest::run() {
       const short events = connection->has_output() ? POLLIN | POLLOUT : POLLIN;
       polled.push_back({connection->fd.get(), events, 0});
     }
-    ::poll(polled.data(), polled.size(), timeout_ms());
+    if (::poll(polled.data(), polled.size(), timeout_ms()) < 0 && errno != EINTR) {
+      // No memory, or a limit of open files that was lowered below what is open.
+      std::this_thread::sleep_for(std::chrono::microseconds(kTick_us));
+      continue;
+    }
 
     if (polled[0].revents) {
       std::uint64_t count;
@@ -172,12 +176,14 @@ void Ingest::accept_all(const wire::Listener& listener) {
   for (std::size_t i = 0; i <= options_.max_connections; ++i) {
     auto accepted = wire::accept(listener);
     if (!accepted) {
-      log(LogLevel::kWarning, accepted.error().message);
+      if (!std::exchange(starved_, true)) log(LogLevel::kWarning, accepted.error().message);
+      ++counters_.accept_pauses;
       accept_again_us_ = monotonic_us() + kAcceptPause_us;
       return;
     }
     if (!*accepted) return;
     ++counters_.accepted;
+    starved_ = false;
     std::string peer = wire::peer_of((*accepted)->get());
     auto connection = std::make_unique<Connection>(std::move(**accepted), std::move(peer),
                                                    options_.max_message_bytes);

@@ -31,8 +31,9 @@ struct IngestOptions {
 struct IngestCounters {
   std::atomic<std::uint64_t> connections{0};  // open now
   std::atomic<std::uint64_t> accepted{0};
-  std::atomic<std::uint64_t> refused{0};  // told why in a Refusal
-  std::atomic<std::uint64_t> bad{0};      // closed for what they sent, or did not send
+  std::atomic<std::uint64_t> accept_pauses{0};  // for want of files or memory
+  std::atomic<std::uint64_t> refused{0};        // told why in a Refusal
+  std::atomic<std::uint64_t> bad{0};            // closed for what they sent, or did not send
   std::atomic<std::uint64_t> messages{0};
   std::atomic<std::uint64_t> bytes{0};
 };
@@ -91,6 +92,7 @@ class Ingest {
   // Of the ingest thread.
   std::vector<std::unique_ptr<Connection>> connections_;
   std::int64_t accept_again_us_ = 0;
+  bool starved_ = false;  // the latest accept failed
   std::thread thread_;
 };
 

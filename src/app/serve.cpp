@@ -23,9 +23,13 @@ int serve_while(const ServiceOptions& options, const Announce& announce,
   std::fflush(stdout);
 
   std::thread companion(beside, std::ref(service));
-  service.run();
+  const Result<void> served = service.run();
+  if (!served) {
+    log(LogLevel::kError, served.error().message);
+    Signals::stop();
+  }
   companion.join();
-  return 0;
+  return served ? 0 : 1;
 }
 
 }  // namespace phosphene::app

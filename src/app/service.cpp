@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/channels.hpp"
+#include "app/files.hpp"
 #include "app/ingest.hpp"
 #include "app/metrics.hpp"
 #include "app/page.hpp"
@@ -80,9 +81,10 @@ void warn_of_open_ports(const std::vector<wire::Address>& addresses) {
 /// Where nobody asked for an address: the user's own socket, or one beside it where another server
 /// has that.
 Result<std::unique_ptr<Ingest>> listen_for_hooks(const std::vector<wire::Address>& asked,
-                                                 Runs& runs) {
+                                                 std::size_t max_connections, Runs& runs) {
   IngestOptions options;
   options.addresses = asked;
+  options.max_connections = max_connections;
   warn_of_open_ports(asked);
   if (!asked.empty()) return Ingest::create(std::move(options), runs);
   const wire::Address usual = wire::default_address();
@@ -173,6 +175,9 @@ std::string Service::State::metrics() {
   add_metric(text, "hook_connections", "gauge", "Hooks connected now.", hooks.connections);
   add_metric(text, "hook_accepted_total", "counter", "Connections of hooks accepted.",
              hooks.accepted);
+  add_metric(text, "hook_accept_pauses_total", "counter",
+             "Times that no hook was accepted for a while: no files or memory left.",
+             hooks.accept_pauses);
   add_metric(text, "hook_refused_total", "counter", "Hooks told why they were refused.",
              hooks.refused);
   add_metric(text, "hook_bad_total", "counter", "Connections closed for what they sent.",
@@ -188,8 +193,12 @@ Result<std::unique_ptr<Service>> Service::create(const ServiceOptions& options) 
   if (const auto encoder = encode::make_encoder({.name = options.encoder}); !encoder)
     return encoder.error();
 
+  const Result<Room> room = make_room();
+  if (!room) return room.error();
+
   auto state = std::make_unique<State>();
-  Result<std::unique_ptr<Ingest>> ingest = listen_for_hooks(options.ingest, state->runs_);
+  Result<std::unique_ptr<Ingest>> ingest =
+      listen_for_hooks(options.ingest, room->hooks, state->runs_);
   if (!ingest) return ingest.error();
   state->ingest_ = *std::move(ingest);
 
@@ -198,6 +207,7 @@ Result<std::unique_ptr<Service>> Service::create(const ServiceOptions& options) 
   how.port = options.port;
   how.port_asked_for = options.port_asked_for;
   how.allowed_hosts = options.allowed_hosts;
+  how.max_connections = room->viewers;
   how.token = options.token.empty() ? token_of_user() : options.token;
   how.assets = page();
   Result<std::unique_ptr<stream::Server>> server = stream::Server::create(how, *state);
@@ -238,8 +248,8 @@ void Service::read_messages(UniqueFd in) {
   state_->ingest_->add_stream(std::move(in), "standard input");
 }
 
-void Service::run() {
-  state_->server_->run();
+Result<void> Service::run() {
+  return state_->server_->run();
 }
 void Service::stop() {
   state_->server_->stop();

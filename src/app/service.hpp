@@ -39,8 +39,8 @@ class Service {
   /// Reads a hook's messages from a pipe, until its end. Thread-safe.
   void read_messages(UniqueFd in);
 
-  void run();   // until stop()
-  void stop();  // thread-safe, async-signal-safe
+  Result<void> run();  // until stop(); Error: it ended by itself
+  void stop();         // thread-safe, async-signal-safe
 
  private:
   struct State;

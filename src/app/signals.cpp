@@ -36,6 +36,10 @@ Signals::~Signals() {
   on_stop_function = nullptr;
 }
 
+void Signals::stop() {
+  stop_asked = true;
+}
+
 bool Signals::stopping() {
   return stop_asked.load();
 }

@@ -18,6 +18,8 @@ class Signals {
 
   /// Thread-safe.
   static bool stopping();
+  /// As if a signal had come, but that `on_stop` is not called. Thread-safe.
+  static void stop();
 };
 
 }  // namespace phosphene::app

@@ -2,10 +2,8 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -17,7 +15,6 @@ namespace {
 constexpr int kNotSentBytes = 16 << 10;  // what the kernel may hold that is not on its way yet
 constexpr int kSilentMs = 30'000;        // unacknowledged for so long: the peer is gone
 constexpr int kKeepAliveIdle_s = 15, kKeepAliveInterval_s = 5, kKeepAliveProbes = 3;
-constexpr int kOtherFiles = 256;  // what the rest of the process has open
 
 void set(int fd, int option, int value) {
   setsockopt(fd, IPPROTO_TCP, option, &value, sizeof value);
@@ -57,19 +54,6 @@ bool discard_input(int fd) {
     if (got < 0) break;
   }
   return true;
-}
-
-int room_for_connections(int wanted) {
-  rlimit files{};
-  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return wanted;
-  const rlim_t needed = static_cast<rlim_t>(wanted) + kOtherFiles;
-  if (files.rlim_cur < needed) {
-    files.rlim_cur = std::min(needed, files.rlim_max);
-    setrlimit(RLIMIT_NOFILE, &files);
-    getrlimit(RLIMIT_NOFILE, &files);
-  }
-  if (files.rlim_cur >= needed) return wanted;
-  return std::max(16, static_cast<int>(files.rlim_cur) - kOtherFiles);
 }
 
 bool Crowd::admits(const std::string& peer, Socket** leaving) const {

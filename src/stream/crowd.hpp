@@ -33,10 +33,6 @@ void tune_for_viewers(int fd);
 /// Throws away what a client sends after its request. False: it has closed its end.
 bool discard_input(int fd);
 
-/// Raises the limit of open files where it can. How many connections there is room for, at most
-/// `wanted`.
-int room_for_connections(int wanted);
-
 /// Bound to the loop thread. Limits connections in all and of one peer, so that one peer cannot
 /// lock the others out. Where a limit is reached, whoever has been connected longest without asking
 /// for anything makes room.

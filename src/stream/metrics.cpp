@@ -49,6 +49,8 @@ std::string Metrics::to_text() const {
   add(text, "pages", "gauge", "Open WebSockets.", pages);
   add(text, "connections", "gauge", "Open connections.", open_connections);
   add(text, "connections_total", "counter", "Connections accepted.", connections);
+  add(text, "accept_pauses_total", "counter",
+      "Times that nothing was accepted for a while: no files or memory left.", accept_pauses);
   add(text, "http_requests_total", "counter",
       "Requests over HTTP, WebSocket handshakes among them.", http_requests);
   add(text, "fragments_total", "counter", "Fragments handed to viewers.", fragments);

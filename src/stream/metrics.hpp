@@ -23,6 +23,7 @@ inline constexpr std::size_t kRefusedCauses = 7;
 struct Metrics {
   std::uint64_t http_requests = 0;
   std::uint64_t connections = 0;
+  std::uint64_t accept_pauses = 0;
   std::uint64_t fragments = 0;  // delivered, summed over viewers
   std::uint64_t fragments_skipped = 0;
   std::uint64_t bytes_sent = 0;

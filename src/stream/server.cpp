@@ -2,6 +2,7 @@
 #include "stream/server.hpp"
 
 #include <libwebsockets.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -32,6 +33,7 @@ constexpr unsigned kRequestTimeout_s = 10;
 constexpr std::size_t kMaxSendBytes = 1u << 20;
 constexpr std::size_t kReceiveBytes = 4096;
 constexpr int kMaxAccepts = 64;  // at one go: viewers wait meanwhile
+constexpr std::int64_t kAcceptPause_us = 250'000;
 constexpr char kBusy[] =
     "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"
     "There are too many connections to this server.\n";
@@ -56,7 +58,7 @@ void log_line(int level, const char* line) {
 }  // namespace
 
 struct Server::State {
-  State(const ServerOptions& options, Site& site, std::uint16_t bound_port, int max_connections)
+  State(const ServerOptions& options, Site& site, std::uint16_t bound_port)
       : host(options.host),
         port(bound_port),
         hall{.site = site, .metrics = {}, .runs = {}},
@@ -64,12 +66,15 @@ struct Server::State {
                Door(HostRules(options.host, options.allowed_hosts),
                     options.token.empty() ? random_token() : options.token, bound_port),
                options.assets),
-        crowd(max_connections, options.max_connections_per_peer) {}
+        crowd(options.max_connections, options.max_connections_per_peer) {}
 
   static int on_event(lws* handle, lws_callback_reasons reason, void*, void* in, std::size_t size);
   static void on_tick(lws_sorted_usec_list_t* timer);
 
   void accept_all();
+  void pause_accepting(int why);
+  bool has_too_many_files() const;
+  static void on_accept_again(lws_sorted_usec_list_t* timer);
   int on_http(Socket& socket);
   int on_handshake(Socket& socket);
   int on_room(Socket& socket);
@@ -87,9 +92,14 @@ struct Server::State {
     lws_sorted_usec_list_t entry{};  // first: libwebsockets gives back its address
     State* owner = nullptr;
     bool running = false;
-  } timer;
+  };
+  Timer timer;
 
-  int listener = -1;  // libwebsockets owns it
+  Timer accept_timer;  // while nothing is accepted
+
+  int listener = -1;         // libwebsockets owns it
+  lws* listening = nullptr;  // its handle
+  bool starved = false;      // the latest accept failed: no files, no memory
   lws_vhost* vhost = nullptr;
   std::atomic<bool> woken{false};
   std::atomic<bool> stopping{false};
@@ -160,13 +170,11 @@ void Server::State::accept_all() {
   for (int i = 0; i < kMaxAccepts; ++i) {
     UniqueFd fd(accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!fd) {
-      if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-        hall.metrics.refuse(Refused::kConnections, "A connection could not be accepted: " +
-                                                       std::string(std::strerror(errno)) + ".");
-      }
       if (errno == EINTR || errno == ECONNABORTED) continue;
+      if (errno != EAGAIN) pause_accepting(errno);
       return;
     }
+    starved = false;
     Socket* leaving = nullptr;
     if (!crowd.admits(peer_of(fd.get()), &leaving)) {
       hall.metrics.refuse(Refused::kConnections,
@@ -186,6 +194,25 @@ void Server::State::accept_all() {
       lws_sul_schedule(context.get(), 0, &timer.entry, on_tick, kTick_us);
     }
   }
+}
+
+// What waits to be accepted would wake the loop again at once, for as long as there is no room.
+void Server::State::pause_accepting(int why) {
+  ++hall.metrics.accept_pauses;
+  if (!std::exchange(starved, true))
+    log(LogLevel::kWarning, "New connections wait, since none can be accepted: " +
+                                std::string(std::strerror(why)) + ".");
+  lws_rx_flow_control(listening, 0);
+  lws_sul_schedule(context.get(), 0, &accept_timer.entry, on_accept_again, kAcceptPause_us);
+}
+
+void Server::State::on_accept_again(lws_sorted_usec_list_t* timer) {
+  lws_rx_flow_control(reinterpret_cast<Timer*>(timer)->owner->listening, 1);
+}
+
+bool Server::State::has_too_many_files() const {
+  rlimit files{};
+  return getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < crowd.sockets().size() + 2;
 }
 
 int Server::State::on_http(Socket& socket) {
@@ -275,13 +302,8 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options, Sit
 
   Result<Listener> listener = listen_on(options.host, options.port, options.port_asked_for);
   if (!listener) return listener.error();
-  const int max_connections = room_for_connections(options.max_connections);
-  if (max_connections < options.max_connections) {
-    log(LogLevel::kWarning, "The limit of open files leaves room for " +
-                                std::to_string(max_connections) + " connections.");
-  }
-  auto state = std::make_unique<State>(options, site, listener->port, max_connections);
-  state->timer.owner = state.get();
+  auto state = std::make_unique<State>(options, site, listener->port);
+  state->timer.owner = state->accept_timer.owner = state.get();
 
   static const lws_protocols kProtocols[] = {
       {.name = "phosphene",
@@ -306,8 +328,8 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options, Sit
   info.gid = info.uid = -1;
   info.timeout_secs = kRequestTimeout_s;
   info.max_http_header_data = kMaxHeaderBytes;
-  info.max_http_header_pool = static_cast<unsigned short>(std::min(max_connections, 65535));
-  info.fd_limit_per_thread = static_cast<unsigned>(max_connections) + 16;
+  info.max_http_header_pool = static_cast<unsigned short>(std::min(options.max_connections, 65535));
+  info.fd_limit_per_thread = static_cast<unsigned>(options.max_connections) + 16;
   info.retry_and_idle_policy = &kKeepAlive;
   info.options = LWS_SERVER_OPTION_DISABLE_OS_CA_CERTS | LWS_SERVER_OPTION_EXPLICIT_VHOSTS;
   state->context.reset(lws_create_context(&info));
@@ -318,8 +340,9 @@ Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options, Sit
   state->listener = listener->fd.get();
   lws_sock_file_fd_type descriptor;
   descriptor.filefd = listener->fd.release();
-  if (!lws_adopt_descriptor_vhost(state->vhost, LWS_ADOPT_RAW_FILE_DESC, descriptor, "phosphene",
-                                  nullptr)) {
+  state->listening = lws_adopt_descriptor_vhost(state->vhost, LWS_ADOPT_RAW_FILE_DESC, descriptor,
+                                                "phosphene", nullptr);
+  if (!state->listening) {
     return Error{"libwebsockets did not take the listening socket."};
   }
   return std::unique_ptr<Server>(new Server(std::move(state)));
@@ -344,9 +367,18 @@ std::string Server::url() const {
          "/?token=" + token();
 }
 
-void Server::run() {
-  while (!state_->stopping && lws_service(state_->context.get(), 0) >= 0) {
+Result<void> Server::run() {
+  while (!state_->stopping) {
+    errno = 0;
+    if (lws_service(state_->context.get(), 0) < 0 && !state_->stopping)
+      return Error{"The server ended by itself: libwebsockets gave up."};
+    // libwebsockets overlooks that poll() failed, and would call it again at once, for ever.
+    if (errno == EINVAL && state_->has_too_many_files())
+      return Error{
+          "The server ended by itself: the limit of open files was lowered below what is "
+          "open."};
   }
+  return {};
 }
 
 void Server::stop() {

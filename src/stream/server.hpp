@@ -54,7 +54,7 @@ struct ServerOptions {
   std::string token;  // empty: made at random
   std::span<const Asset> assets;
   std::vector<std::string> allowed_hosts;  // more names to be called by: those of a reverse proxy
-  int max_connections = 4096;              // fewer where the limit of open files is lower
+  int max_connections = 4096;              // the limit of open files must leave room for them
   int max_connections_per_peer = 512;      // of one IPv4 address or one IPv6 /64
 };
 
@@ -71,7 +71,8 @@ class Server {
   /// What a person opens: http://HOST:PORT/?token=…
   std::string url() const;
 
-  void run();   // until stop()
+  /// Serves until stop(). Error: libwebsockets gave up by itself.
+  Result<void> run();
   void stop();  // thread-safe, async-signal-safe
   void wake();  // thread-safe: some broadcast or the site's state changed
 

@@ -62,7 +62,7 @@ Stage::Stage(ServerOptions options) {
   REQUIRE(server.ok());
   server_ = std::move(*server);
   site.set_server(server_.get());
-  loop_ = std::thread([this] { server_->run(); });
+  loop_ = std::thread([this] { CHECK(server_->run().ok()); });
 }
 
 Stage::~Stage() {

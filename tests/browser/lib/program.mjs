@@ -35,8 +35,9 @@ export function start(path, args, { env = {}, stdin = 'ignore' } = {}) {
 export async function serve(command = 'serve', args = [], options = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'phosphene-test-'));
   const ingest = options.ingest ?? `unix:${join(directory, 'ingest.sock')}`;
-  const child = start(binary,
-    [command, '--json', '--listen', options.listen ?? '127.0.0.1:0', '--ingest', ingest, ...args], options);
+  const [program, ...before] = [...(options.under ?? []), binary]; // under: a command that runs it, prlimit for instance
+  const child = start(program,
+    [...before, command, '--json', '--listen', options.listen ?? '127.0.0.1:0', '--ingest', ingest, ...args], options);
   const lines = createInterface({ input: child.stdout });
   const first = await Promise.race([
     once(lines, 'line').then(([line]) => line),
