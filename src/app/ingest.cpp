@@ -58,10 +58,16 @@ struct Ingest::Connection {
   std::shared_ptr<Run> run;
   std::uint64_t number = 0;      // of this connection, to its run
   std::uint64_t plans_sent = 0;  // version
+  Ending ending;
+  std::function<void(const Ending&)> on_end;
 
   Connection(UniqueFd descriptor, std::string peer, std::size_t max_message_bytes)
       : fd(std::move(descriptor)), name(std::move(peer)), reader(max_message_bytes) {}
   bool has_output() const { return sent < out.size(); }
+  void tell_end(const std::string& why) {
+    ending.why = why;
+    if (const auto tell = std::exchange(on_end, nullptr)) tell(ending);
+  }
 };
 
 Result<std::unique_ptr<Ingest>> Ingest::create(IngestOptions options, Runs& runs) {
@@ -96,8 +102,10 @@ Ingest::~Ingest() {
   }
 }
 
-void Ingest::add_stream(UniqueFd in, std::string name) {
-  new_streams_.with([&](auto& streams) { streams.push_back({std::move(in), std::move(name)}); });
+void Ingest::add_stream(UniqueFd in, std::string name, std::function<void(const Ending&)> on_end) {
+  new_streams_.with([&](auto& streams) {
+    streams.push_back({std::move(in), std::move(name), std::move(on_end)});
+  });
   wake();
 }
 
@@ -167,6 +175,7 @@ void Ingest::adopt_streams() {
     auto connection = std::make_unique<Connection>(std::move(stream.fd), std::move(stream.name),
                                                    options_.max_message_bytes);
     connection->hears = false;  // and it may say hello whenever it likes
+    connection->on_end = std::move(stream.on_end);
     connections_.push_back(std::move(connection));
   }
 }
@@ -238,6 +247,8 @@ Result<void> Ingest::take_messages(Connection& connection) {
     if (!message.ParseFromArray((*next)->data(), static_cast<int>((*next)->size())))
       return Error{"a message of " + std::to_string((*next)->size()) +
                    " bytes is none of phosphene's protocol"};
+    ++connection.ending.messages;
+    connection.ending.frames += message.has_frame();
     Result<void> fine = connection.phase == Connection::Phase::kGreeting
                             ? greet(connection, message)
                             : connection.run->handle(std::move(message), monotonic_us());
@@ -315,6 +326,7 @@ void Ingest::refuse(Connection& connection, const std::string& why) {
   append(connection.out, message);
   connection.phase = Connection::Phase::kFarewell;
   connection.deadline_us = monotonic_us() + kFarewell_us;
+  connection.tell_end(why);
 }
 
 void Ingest::fail(Connection& connection, const std::string& why) {
@@ -324,6 +336,7 @@ void Ingest::fail(Connection& connection, const std::string& why) {
   // Closing at once would lose what is still to be read at the other end.
   connection.phase = Connection::Phase::kFarewell;
   connection.deadline_us = monotonic_us() + kFarewell_us;
+  connection.tell_end(why);
 }
 
 void Ingest::end(Connection& connection, bool in_order, const std::string& why) {
@@ -337,6 +350,7 @@ void Ingest::end(Connection& connection, bool in_order, const std::string& why) 
   }
   connection.phase = Connection::Phase::kClosed;
   connection.fd.reset();
+  connection.tell_end(why);
 }
 
 void Ingest::expire(Connection& connection) {

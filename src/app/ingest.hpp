@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -53,8 +54,15 @@ class Ingest {
   /// As bound.
   const std::vector<wire::Address>& addresses() const { return addresses_; }
 
-  /// Reads messages from a pipe or a file until its end. It hears no plans.
-  void add_stream(UniqueFd in, std::string name);
+  /// What was read of a stream, and how it ended.
+  struct Ending {
+    std::uint64_t messages = 0;
+    std::uint64_t frames = 0;
+    std::string why;  // empty: with the sentinel, as it should
+  };
+  /// Reads messages from a pipe or a file until its end, and says so on the ingest thread. It hears
+  /// no plans.
+  void add_stream(UniqueFd in, std::string name, std::function<void(const Ending&)> on_end = {});
 
   const IngestCounters& counters() const { return counters_; }
 
@@ -63,6 +71,7 @@ class Ingest {
   struct Stream {
     UniqueFd fd;
     std::string name;
+    std::function<void(const Ending&)> on_end;
   };
 
   Ingest(IngestOptions options, Runs& runs);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -151,6 +152,18 @@ bool run_pipe(const PipeOptions& options, const std::string& address, bool stay)
   return cut == 0;
 }
 
+/// Says what was read. False: the input broke off.
+bool say_end(const Ingest::Ending& ending) {
+  const std::string read = std::to_string(ending.messages) + " messages, " +
+                           std::to_string(ending.frames) + " of them frames";
+  if (ending.why.empty())
+    log(LogLevel::kInfo,
+        "the input ended in order after " + read + "; the run is still shown, Ctrl-C ends");
+  else
+    log(LogLevel::kWarning, "the input broke off after " + read + ": " + ending.why);
+  return ending.why.empty();
+}
+
 /// Hooks that look for a server should not find this one: it shows its own input.
 wire::Address own_address() {
   wire::Address address = wire::default_address();
@@ -168,10 +181,11 @@ int pipe(const ServiceOptions& service, const Announce& announce, const PipeOpti
   }
   ServiceOptions own = service;
   if (own.ingest.empty()) own.ingest = {own_address()};
-  bool whole = true;
+  std::atomic<bool> whole = true;
   const int code = serve_while(own, announce, [&](Service& running) {
     if (options.format == PipeFormat::kMessages)
-      running.read_messages(UniqueFd(::dup(STDIN_FILENO)));
+      running.read_messages(UniqueFd(::dup(STDIN_FILENO)),
+                            [&](const Ingest::Ending& ending) { whole = say_end(ending); });
     else
       whole = run_pipe(options, running.ingest_address().to_string(), true);
   });

@@ -244,8 +244,8 @@ std::string Service::announcement() const {
                {"ingest", std::move(ingest)}});
 }
 
-void Service::read_messages(UniqueFd in) {
-  state_->ingest_->add_stream(std::move(in), "standard input");
+void Service::read_messages(UniqueFd in, std::function<void(const Ingest::Ending&)> on_end) {
+  state_->ingest_->add_stream(std::move(in), "standard input", std::move(on_end));
 }
 
 Result<void> Service::run() {

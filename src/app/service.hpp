@@ -1,10 +1,12 @@
 // The server as a whole: the one place that wires ingest, channels and stream together.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "app/ingest.hpp"
 #include "base/handle.hpp"
 #include "base/result.hpp"
 #include "wire/socket.hpp"
@@ -36,8 +38,8 @@ class Service {
   /// The first address that hooks can reach it at.
   wire::Address ingest_address() const;
 
-  /// Reads a hook's messages from a pipe, until its end. Thread-safe.
-  void read_messages(UniqueFd in);
+  /// Reads a hook's messages from a pipe, until its end; see Ingest. Thread-safe.
+  void read_messages(UniqueFd in, std::function<void(const Ingest::Ending&)> on_end);
 
   Result<void> run();  // until stop(); Error: it ended by itself
   void stop();         // thread-safe, async-signal-safe

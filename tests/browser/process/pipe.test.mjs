@@ -3,11 +3,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { eventually } from '../lib/browsers.mjs';
 import { level, levels4 } from '../lib/patterns.mjs';
-import { binary, serve, start } from '../lib/program.mjs';
+import { binary, root, serve, start } from '../lib/program.mjs';
 
 /** Decodes `frames` frames of a URL to luma bytes. */
 async function decode(url, frames) {
@@ -120,4 +122,22 @@ test('SIGINT ends a pipe whose input goes on', { timeout: 30_000 }, async () => 
   pipe.child.stdin.write(Buffer.alloc(32 * 32));
   await eventually('a run', async () => (await pipe.json('api/runs'))[0]);
   assert.deepEqual(await pipe.stop('SIGINT'), { code: 0, signal: null });
+});
+
+test('messages: how many came, and whether the sentinel did', { timeout: 60_000 }, async () => {
+  const hex = await readFile(join(root, 'proto/golden/stream.from_hook.hex'), 'utf8');
+  const whole = Buffer.from(hex.replace(/\s/g, ''), 'hex');
+  const { length } = JSON.parse(await readFile(join(root, 'proto/golden/stream.from_hook.json'), 'utf8'));
+  for (const [input, words, code] of [
+    [whole, `ended in order after ${length} messages, \\d+ of them frames`, 0],
+    [whole.subarray(0, -1), `broke off after ${length} messages, .*: .*without the closing sentinel`, 1],
+    [whole.subarray(0, -2), `broke off after ${length - 1} messages, .*: .*in the middle of a message`, 1],
+    [Buffer.from('tea'), 'broke off after 0 messages', 1],
+    [Buffer.alloc(0), 'broke off after 0 messages', 1],
+  ]) {
+    const pipe = await serve('pipe', ['--format', 'messages'], { stdin: 'pipe' });
+    pipe.child.stdin.end(input);
+    await eventually(words, () => new RegExp(words).test(pipe.child.log), 10);
+    assert.equal((await pipe.stop()).code, code, pipe.child.log);
+  }
 });
