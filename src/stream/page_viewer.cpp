@@ -121,10 +121,13 @@ bool PageViewer::receive(lws* socket, std::string_view part, bool last) {
       next_view_ = std::move(query);
     }
   }
-  if (message.has_visibility() && message.visibility().visible() != visible_) {
+  if (message.has_visibility()) {
+    // Visible once more, while it is: the page left frames out or fell behind, and begins anew.
+    const bool again = visible_ && message.visibility().visible();
     visible_ = message.visibility().visible();
     if (next_view_) show(*std::exchange(next_view_, std::nullopt));
-    if (view_ && visible_ != static_cast<bool>(subscription_)) watch(View(*view_));
+    const bool watching = static_cast<bool>(subscription_);
+    if (view_ && (again ? watching : watching != visible_)) watch(View(*view_));
   }
   return true;
 }

@@ -168,6 +168,27 @@ TEST_CASE(
   CHECK(channel->viewers() == 0);
 }
 
+TEST_CASE("a page that fell behind says that it is visible, and starts anew without a stop") {
+  Stage stage;
+  auto channel = stage.running(kDefaultView);
+  feed(*channel, "first", true);
+  for (int i = 0; i < 100; ++i) feed(*channel, "delta");
+  WebSocket page(stage.port(), first_view(stage));
+  CHECK(eventually([&] { return channel->take_keyframe_request(); }));
+  feed(*channel, "key", true);
+  REQUIRE(says(next_fragment(page), "key"));
+  for (int i = 0; i < 100; ++i) {
+    feed(*channel, "delta");
+    REQUIRE(says(next_fragment(page), "delta"));
+  }
+  page.visible(true);
+  CHECK(page.receive()->start().init() == "INIT");
+  CHECK(eventually([&] { return channel->take_keyframe_request(); }));
+  CHECK(channel->viewers() == 1);
+  feed(*channel, "anew", true);
+  CHECK(says(page.receive(), "anew"));
+}
+
 TEST_CASE("a bad view is answered by its key and value, and the old one goes on") {
   Stage stage;
   auto channel = stage.running(kDefaultView);
