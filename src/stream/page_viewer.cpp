@@ -121,6 +121,12 @@ bool PageViewer::receive(lws* socket, std::string_view part, bool last) {
       next_view_ = std::move(query);
     }
   }
+  if (message.has_ping()) {
+    in_flight_.arrived(message.ping().fragments());
+    v1::ToPage answer;
+    answer.mutable_pong()->set_time_ms(message.ping().time_ms());
+    say(answer);
+  }
   if (message.has_visibility()) {
     // Visible once more, while it is: the page left frames out or fell behind, and begins anew.
     const bool again = visible_ && message.visibility().visible();
@@ -151,7 +157,8 @@ void PageViewer::tick() {
 }
 
 bool PageViewer::has_news() const {
-  return !outbox_.empty() || runs_told_ != hall_.runs.number() || subscription_.has_news();
+  if (!outbox_.empty() || runs_told_ != hall_.runs.number()) return true;
+  return subscription_.has_news() && !in_flight_.is_late(monotonic_us());
 }
 
 Conversation::Next PageViewer::write(lws* socket) {
@@ -162,7 +169,7 @@ Conversation::Next PageViewer::write(lws* socket) {
   } else if (runs_told_ != hall_.runs.number()) {
     message = hall_.runs.message();
     runs_told_ = hall_.runs.number();
-  } else {
+  } else if (!in_flight_.is_late(monotonic_us())) {
     const std::uint64_t skipped = subscription_.cursor().skipped;
     message = subscription_.next();
     hall_.metrics.fragments_skipped += subscription_.cursor().skipped - skipped;
@@ -173,7 +180,10 @@ Conversation::Next PageViewer::write(lws* socket) {
   auto* from = reinterpret_cast<unsigned char*>(message->bytes.data()) + Message::kHeadroom;
   if (lws_write(socket, from, message->size(), LWS_WRITE_BINARY) < 0) return Next::kClose;
   hall_.metrics.bytes_sent += message->size();
-  if (message->fragment) ++hall_.metrics.fragments;
+  if (message->fragment) {
+    ++hall_.metrics.fragments;
+    in_flight_.sent(monotonic_us());
+  }
   return has_news() ? Next::kMore : Next::kWait;
 }
 

@@ -10,6 +10,7 @@
 
 #include "stream/conversation.hpp"
 #include "stream/hall.hpp"
+#include "stream/in_flight.hpp"
 #include "stream/subscription.hpp"
 #include "stream/view.hpp"
 
@@ -43,6 +44,7 @@ class PageViewer : public Conversation {
   std::int64_t changed_us_ = 0;     // when the view last changed
   bool visible_ = true;
   Subscription subscription_;
+  InFlight in_flight_;
 
   std::deque<SharedMessage> outbox_;  // small messages; full: the oldest goes
   std::uint64_t runs_told_ = 0;

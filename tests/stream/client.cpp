@@ -202,6 +202,13 @@ void WebSocket::visible(bool visible) {
   send(message);
 }
 
+void WebSocket::ping(double time_ms, std::uint64_t fragments) {
+  v1::FromPage message;
+  message.mutable_ping()->set_time_ms(time_ms);
+  message.mutable_ping()->set_fragments(fragments);
+  send(message);
+}
+
 bool WebSocket::is_closed_by_peer() {
   while (receive()) {
   }

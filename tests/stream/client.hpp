@@ -73,6 +73,7 @@ class WebSocket {
   void send_raw(std::string_view bytes) { client_.send(bytes); }
   void view(const std::map<std::string, std::string>& query);
   void visible(bool visible);
+  void ping(double time_ms, std::uint64_t fragments);
 
   bool is_closed_by_peer();  // waits for it, reading what still comes
   std::uint16_t close_code() const {

@@ -3,6 +3,7 @@
 
 #include "media.hpp"
 #include "stage.hpp"
+#include "stream/in_flight.hpp"
 
 namespace {
 
@@ -222,6 +223,41 @@ TEST_CASE("a new epoch reaches a page: another size while streaming (case_40)") 
   CHECK(says(page.receive(), "new"));
   channel->stop("The encoder failed.");
   CHECK(page.receive()->stop().why() == "The encoder failed.");
+}
+
+TEST_CASE("a ping is answered behind what was sent before") {
+  Stage stage;
+  auto channel = stage.running(kDefaultView);
+  feed(*channel, "key", true);
+  WebSocket page(stage.port(), first_view(stage));
+  REQUIRE(says(next_fragment(page), "key"));
+  page.ping(1234.5, 1);
+  const auto pong = page.receive(v1::ToPage::kPong);
+  REQUIRE(pong);
+  CHECK(pong->pong().time_ms() == 1234.5);
+}
+
+TEST_CASE("nothing follows what is too long on its way; then comes the next keyframe (case_36)") {
+  Stage stage;
+  auto channel = stage.running(kDefaultView);
+  feed(*channel, "first", true);
+  WebSocket page(stage.port(), first_view(stage));
+  REQUIRE(says(next_fragment(page), "first"));
+  page.ping(0, 1);
+  REQUIRE(page.receive(v1::ToPage::kPong));
+  feed(*channel, "on its way");
+  REQUIRE(says(next_fragment(page), "on its way"));  // that it came, this page does not say
+  std::this_thread::sleep_for(std::chrono::microseconds(InFlight::kPatience_us + 100'000));
+  for (int i = 0; i < 100; ++i) feed(*channel, "left out");
+  page.ping(1, 1);  // behind which they would stand
+  CHECK(page.receive()->has_pong());
+  page.ping(2, 2);
+  CHECK(page.receive()->has_pong());
+  // The way is free: this viewer needs a keyframe, and the channel is asked for one.
+  feed(*channel, "left out, too");
+  while (!channel->take_keyframe_request()) std::this_thread::yield();
+  feed(*channel, "keyframe", true);
+  CHECK(says(next_fragment(page), "keyframe"));
 }
 
 TEST_CASE("a viewer that stops reading skips, and its neighbour gets every frame (case_36)") {
