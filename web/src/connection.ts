@@ -36,7 +36,9 @@ export class Connection {
     const socket = new WebSocket(url);
     socket.binaryType = 'arraybuffer';
     this.socket = socket;
+    let wasOpen = false;
     socket.onopen = () => {
+      wasOpen = true;
       this.attempt = 0;
       this.events.onLink('open');
     };
@@ -44,7 +46,7 @@ export class Connection {
       if (socket === this.socket && data instanceof ArrayBuffer) this.receive(new Uint8Array(data));
     };
     socket.onclose = () => {
-      if (socket === this.socket) void this.lost();
+      if (socket === this.socket) void this.lost(wasOpen);
     };
   }
 
@@ -80,10 +82,14 @@ export class Connection {
     this.events.onMessage(message);
   }
 
-  private async lost(): Promise<void> {
+  private async lost(wasOpen: boolean): Promise<void> {
     this.socket = undefined;
-    this.timer = window.setTimeout(() => this.open(), delayOf(++this.attempt));
-    this.events.onLink((await this.isRefused()) ? 'refused' : 'lost');
+    const attempt = ++this.attempt;
+    this.timer = window.setTimeout(() => this.open(), delayOf(attempt));
+    if (wasOpen) this.events.onLink('lost'); // whatever else, and however long the answer takes
+    const refused = await this.isRefused();
+    // An answer that took longer than the next attempt is old news: the connection may be there again.
+    if (attempt === this.attempt && (refused || !wasOpen)) this.events.onLink(refused ? 'refused' : 'lost');
   }
 
   /** A WebSocket does not say why it was not let in; a plain request does. */
