@@ -192,7 +192,6 @@ export class Session extends EventTarget {
   set(key: string, value: string): void {
     this.view = withKey(this.view, key, value);
     history.replaceState(null, '', location.pathname + formatView(this.view, location.search) + location.hash);
-    if (this.mode === 'off') this.shown = this.coming = undefined;
     this.sendView();
     this.changed();
   }
@@ -291,11 +290,7 @@ export class Session extends EventTarget {
         return;
       }
       case 'stop':
-        this.coming = undefined;
-        this.isStale = true;
-        if (message.value.why === 'hidden') break; // we said so; the picture waits
-        this.stop = message.value.why;
-        if (!this.isOver) this.shown = undefined;
+        this.onStop(message.value.why);
         break;
       case 'scalars': {
         const curves = this.curves.get(message.value.run) ?? new ScalarStore();
@@ -317,6 +312,16 @@ export class Session extends EventTarget {
   private get isOver(): boolean {
     const state = this.status.text;
     return state === 'ended' || state === 'crashed';
+  }
+
+  private onStop(why: string): void {
+    this.coming = undefined;
+    this.isStale = true;
+    if (why === 'hidden') return; // we said so; the picture waits
+    // `off` was asked for here, and is no fault. The picture goes at the server's word and not before: from a mode to off
+    // and back within its patience, it may never leave the channel.
+    this.stop = why === 'off' ? undefined : why;
+    if (why === 'off' || !this.isOver) this.shown = undefined;
   }
 
   private onStart(start: ChannelStart): void {

@@ -66,6 +66,30 @@ for (const name of engines) {
       }
     });
 
+    test('from a mode to off and back at once: the picture is not lost', { timeout: 120_000 }, async () => {
+      const demo = await serve('demo', ['--steps-per-second', '10']);
+      const page = await engine.page();
+      try {
+        await page.goto(`${demo.url}&fps=10&size=640x480`);
+        await eventually('parameters', () => shows(page, 1), 30);
+        // Within the 150 ms that the server waits between two changes, off is never taken up.
+        for (const patience of [30, 60, 90]) {
+          await page.evaluate(choose('Gradients'));
+          await eventually('gradients', () => shows(page, 2), 30);
+          await page.evaluate(choose('Parameters'));
+          await new Promise((resolve) => setTimeout(resolve, patience));
+          await page.evaluate(choose('Off'));
+          await page.evaluate(choose('Parameters'));
+          const first = await eventually('parameters again', () => shows(page, 1), 15);
+          await eventually('and they move', async () => (await shows(page, 1)) > first, 15);
+          assert.match(await status(page), /live/);
+        }
+      } finally {
+        await page.close();
+        await demo.stop();
+      }
+    });
+
     test('case_28: the server is killed and started again: training goes on, the page recovers by itself', { timeout: 120_000 }, async () => {
       const directory = await mkdtemp(join(tmpdir(), 'phosphene-kill-'));
       const ingest = `unix:${join(directory, 'ingest.sock')}`;
