@@ -84,7 +84,8 @@ export class Session extends EventTarget {
           this.changed();
         }
       },
-      onStarved: () => this.rejoin(),
+      onStarved: () => this.isVisible && this.sendVisibility(), // said again: the server begins anew, at a keyframe
+      onWanted: () => this.sendVisibility(),
       onBroken: (why) => {
         this.stop = why;
         this.changed();
@@ -97,7 +98,7 @@ export class Session extends EventTarget {
       onMessage: (message) => this.onMessage(message),
     });
     document.addEventListener('visibilitychange', () => {
-      this.connection.send({ case: 'visibility', value: visibility(!document.hidden) });
+      this.sendVisibility();
       if (!document.hidden) this.player.resume();
     });
     document.addEventListener('pointerdown', () => this.blocked && this.player.resume());
@@ -246,7 +247,7 @@ export class Session extends EventTarget {
       this.everOpen = true;
       this.sent = '';
       this.sendView();
-      if (document.hidden) this.connection.send({ case: 'visibility', value: visibility(false) });
+      if (!this.isVisible) this.sendVisibility();
     }
     this.changed();
   }
@@ -264,10 +265,12 @@ export class Session extends EventTarget {
     this.connection.send({ case: 'view', value: { $typeName: 'phosphene.v1.View', query } });
   }
 
-  /** A viewer that comes back starts at a keyframe. */
-  private rejoin(): void {
-    this.connection.send({ case: 'visibility', value: visibility(false) });
-    if (!document.hidden) this.connection.send({ case: 'visibility', value: visibility(true) });
+  private get isVisible(): boolean {
+    return !document.hidden && this.player.isWanted;
+  }
+
+  private sendVisibility(): void {
+    this.connection.send({ case: 'visibility', value: { $typeName: 'phosphene.v1.Visibility', visible: this.isVisible } });
   }
 
   private onMessage(message: ToPage['message']): void {
@@ -357,8 +360,4 @@ function belongs({ width, height, mediaTime, number }: Painted, { layout, start,
   if (width !== layout.width || height !== layout.height) return false;
   if (mediaTime < time - 0.5 / (start.fps || 30)) return false;
   return number === undefined || !!facts.frame(number);
-}
-
-function visibility(visible: boolean): { $typeName: 'phosphene.v1.Visibility'; visible: boolean } {
-  return { $typeName: 'phosphene.v1.Visibility', visible };
 }

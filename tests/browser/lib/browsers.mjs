@@ -45,6 +45,7 @@ async function chromium() {
         raw: page,
       };
     },
+    raw: browser,
     close: () => browser.close(),
   };
 }

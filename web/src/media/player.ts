@@ -1,5 +1,5 @@
 // The one <video>, fed through Media Source Extensions and held at the live edge.
-import { timescaleOf, timesOf } from './boxes';
+import { type FragmentTimes, timescaleOf, timesOf } from './boxes';
 import { evictable, Jitter, kFastest, steer, targetOf } from './steering';
 import { Timeline } from './timeline';
 
@@ -11,7 +11,7 @@ declare global {
 
 const kMostWaiting = 256; // fragments not yet taken by the browser; beyond it all go, until the next keyframe
 const kMostBytes = 32 << 20;
-const kSeekPause = 3000; // ms between two seeks to catch up
+const kAskPause = 1000; // ms between two keyframes that are asked for
 
 const Source = window.MediaSource ?? window.ManagedMediaSource;
 
@@ -24,13 +24,15 @@ export interface PlayerEvents {
   /** The next channel's first frame will be shown at this media time. */
   onEpoch(time: number): void;
   onBlocked(blocked: boolean): void;
-  /** Frames were left out here: only a keyframe helps. */
+  /** Frames were left out here, or the picture fell far behind: only a keyframe helps. */
   onStarved(): void;
+  /** `isWanted` changed. */
+  onWanted(): void;
   /** The browser gave the stream up: all must come anew. */
   onBroken(why: string): void;
 }
 
-type Part = { init: Uint8Array; timescale: number; fps: number } | { media: Uint8Array };
+type Part = { init: Uint8Array; timescale: number; fps: number } | { media: Uint8Array; times: FragmentTimes | undefined; keyframe: boolean };
 
 function append(buffer: SourceBuffer, bytes: Uint8Array): void {
   buffer.appendBuffer(bytes as Uint8Array<ArrayBuffer>);
@@ -46,8 +48,10 @@ export class Player {
   private needsKeyframe = true;
   private readonly timeline = new Timeline();
   private readonly jitter = new Jitter();
-  private lastSeek = -Infinity;
+  private keyframes: number[] = []; // when those that are buffered are shown, ascending
+  private lastAsked = -Infinity;
   private appended = false; // a fragment is on its way into the buffer
+  private wanted = true;
 
   constructor(
     private readonly video: HTMLVideoElement,
@@ -62,6 +66,11 @@ export class Player {
   get lag(): number {
     const last = this.ranges().at(-1);
     return last ? Math.max(0, last[1] - this.video.currentTime) : 0;
+  }
+
+  /** Whether the browser takes frames at all; a ManagedMediaSource does not always, to spare a phone's radio. */
+  get isWanted(): boolean {
+    return this.wanted;
   }
 
   get target(): number {
@@ -81,12 +90,13 @@ export class Player {
 
   /** A frame. Those before the first keyframe are left out. */
   add(media: Uint8Array, keyframe: boolean): void {
+    if (!this.wanted) return;
     if (this.waiting.length >= kMostWaiting || this.waitingBytes + media.length > kMostBytes) this.skip();
     if (this.needsKeyframe && !keyframe) return;
     this.needsKeyframe = false;
     const times = timesOf(media);
     if (times) this.jitter.add(times.decodeTime / this.timescale, performance.now() / 1000);
-    this.waiting.push({ media });
+    this.waiting.push({ media, times, keyframe });
     this.waitingBytes += media.length;
     this.pump();
   }
@@ -106,6 +116,9 @@ export class Player {
     const source = new Source();
     this.source = source;
     this.timeline.restart();
+    this.keyframes = [];
+    source.addEventListener('endstreaming', () => this.setWanted(source, false));
+    source.addEventListener('startstreaming', () => this.setWanted(source, true));
     const url = URL.createObjectURL(source);
     source.addEventListener(
       'sourceopen',
@@ -138,10 +151,11 @@ export class Player {
         this.events.onEpoch(this.timeline.edge);
         append(buffer, part.init);
       } else {
-        const times = timesOf(part.media);
-        const offset = times && this.timeline.place(times);
+        const { edge } = this.timeline;
+        const offset = part.times && this.timeline.place(part.times);
         if (offset !== undefined) buffer.timestampOffset = offset;
         append(buffer, part.media);
+        if (part.keyframe) this.keyframes.push(edge);
         this.waitingBytes -= part.media.length;
         this.appended = true;
       }
@@ -167,8 +181,9 @@ export class Player {
     if (this.appended) {
       this.appended = false;
       this.steer();
-      const past = evictable(this.video.currentTime, this.ranges());
+      const past = evictable(this.video.currentTime, this.ranges(), this.keyframes, this.timeline.frameDuration);
       if (past) {
+        this.keyframes = this.keyframes.filter((at) => at >= past[1]);
         this.buffer?.remove(...past);
         return;
       }
@@ -182,13 +197,14 @@ export class Player {
     const action = steer({
       time: video.currentTime,
       ranges,
+      keyframe: this.keyframes.at(-1),
       frame: this.timeline.frameDuration,
       jitter: this.jitter.seconds,
     });
     if ('rate' in action) {
       video.playbackRate = action.rate;
-    } else if (!video.seeking && this.maySeek(ranges)) {
-      this.lastSeek = performance.now();
+      if (action.wantsKeyframe) this.askForKeyframe();
+    } else if (this.maySeek(ranges)) {
       video.currentTime = action.seek;
     } else {
       video.playbackRate = kFastest;
@@ -197,13 +213,28 @@ export class Player {
   }
 
   /**
-   * Outside of all ranges there is no other way on. Within one, a seek costs a slow player more than it gains, and
-   * WebKit loses it where nothing is shown yet.
+   * Outside of all ranges there is no other way on. Within one, WebKit loses a seek where nothing is shown yet. There need
+   * be no pause between two: each that catches up takes a keyframe that no other took.
    */
   private maySeek(ranges: [number, number][]): boolean {
-    const { currentTime, readyState } = this.video;
-    if (!ranges.some(([begin, end]) => currentTime >= begin && currentTime <= end)) return true;
-    return readyState >= HTMLMediaElement.HAVE_CURRENT_DATA && performance.now() > this.lastSeek + kSeekPause;
+    const { currentTime, readyState, seeking } = this.video;
+    if (seeking) return false;
+    return readyState >= HTMLMediaElement.HAVE_CURRENT_DATA || !ranges.some(([begin, end]) => currentTime >= begin && currentTime <= end);
+  }
+
+  private askForKeyframe(): void {
+    const now = performance.now();
+    // Before anything is shown it is the browser that starts slowly.
+    if (now < this.lastAsked + kAskPause || this.video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return;
+    this.lastAsked = now;
+    this.events.onStarved();
+  }
+
+  private setWanted(source: MediaSource, wanted: boolean): void {
+    if (source !== this.source || wanted === this.wanted) return;
+    this.wanted = wanted;
+    this.leaveOut();
+    this.events.onWanted();
   }
 
   private ranges(): [number, number][] {
@@ -219,11 +250,15 @@ export class Player {
 
   /** Frames that wait are left out; an init segment among them is not. */
   private skip(): void {
+    this.leaveOut();
+    this.events.onStarved();
+  }
+
+  private leaveOut(): void {
     const inits = this.waiting.filter((part) => 'init' in part);
     this.drop();
     this.waiting = inits;
     this.timeline.interrupt();
-    this.events.onStarved();
   }
 
   private fail(why: string): void {
@@ -231,6 +266,7 @@ export class Player {
     this.drop();
     this.source = undefined;
     this.buffer = undefined;
+    this.wanted = true;
     this.events.onBroken(why);
   }
 }
