@@ -26,6 +26,9 @@
 #include "phosphene.h"
 
 namespace phosphene {
+// Write phosphene::Session. The inner name keeps these types apart from those of the library's own
+// rooms, whatever either becomes.
+inline namespace hook {
 
 /// What a dimension means. Declared, never guessed from sizes.
 enum class Role : std::uint8_t {
@@ -204,4 +207,5 @@ class Session {
   std::unique_ptr<phosphene_session, Close> session_;
 };
 
+}  // namespace hook
 }  // namespace phosphene
