@@ -15,7 +15,7 @@ int demo(const ServiceOptions& service, const Announce& announce, const DemoOpti
     return 1;
   }
   return serve_while(service, announce, [&](Service& server) {
-    const demo::ShowOptions how{.address = server.ingest_address().to_string(),
+    const demo::ShowOptions how{.address = server.ingest_address().with_token(),
                                 .seed = options.seed,
                                 .steps = static_cast<std::int64_t>(options.steps),
                                 .steps_per_second = options.steps_per_second};

@@ -14,6 +14,7 @@
 #include "app/check.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/secret.hpp"
 
 namespace phosphene::app {
 namespace {
@@ -48,6 +49,7 @@ struct Ingest::Connection {
   };
   UniqueFd fd;
   std::string name;   // of the peer, for a person
+  std::string token;  // that it must show; empty: none
   bool hears = true;  // what is sent to it; a pipe does not
   Phase phase = Phase::kGreeting;
   std::int64_t deadline_us = 0;  // kGreeting, kFarewell
@@ -77,6 +79,9 @@ Result<std::unique_ptr<Ingest>> Ingest::create(IngestOptions options, Runs& runs
   ingest->wake_.reset(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   if (!ingest->wake_) return Error{"cannot make an eventfd: no file descriptors are left"};
   for (const wire::Address& address : ingest->options_.addresses) {
+    if (address.transport == wire::Address::Transport::kTcp && address.token.empty())
+      return Error{"refusing to listen on " + address.to_string() +
+                   " without a token: anybody could send runs there"};
     auto listener = wire::listen(address);
     if (!listener) return listener.error();
     ingest->addresses_.push_back(listener->address);
@@ -196,6 +201,7 @@ void Ingest::accept_all(const wire::Listener& listener) {
     std::string peer = wire::peer_of((*accepted)->get());
     auto connection = std::make_unique<Connection>(std::move(**accepted), std::move(peer),
                                                    options_.max_message_bytes);
+    connection->token = listener.address.token;
     connection->deadline_us =
         monotonic_us() + std::chrono::microseconds(options_.hello_timeout).count();
     const bool full = connections_.size() >= options_.max_connections;
@@ -265,6 +271,12 @@ Result<void> Ingest::greet(Connection& connection, const v1::FromHook& message) 
                            std::to_string(hello.protocol()) + ", this server (" + options_.server +
                            ") protocol " + std::to_string(wire::kProtocolVersion) +
                            ": install versions that match");
+    return {};
+  }
+  if (!connection.token.empty() && !equal_in_constant_time(hello.token(), connection.token)) {
+    refuse(connection, std::string("its token is ") +
+                           (hello.token().empty() ? "missing" : "wrong") +
+                           ": set PHOSPHENE_ADDRESS to what this server says when it starts");
     return {};
   }
   auto opened = runs_.open(hello, monotonic_us());

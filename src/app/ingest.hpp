@@ -21,7 +21,7 @@
 namespace phosphene::app {
 
 struct IngestOptions {
-  std::vector<wire::Address> addresses;
+  std::vector<wire::Address> addresses;  // those of TCP with the token that lets hooks in
   std::string server = std::string("phosphene ") + PHOSPHENE_VERSION;  // as hooks are told
   std::size_t max_connections = 128;              // more are refused with a sentence
   std::chrono::milliseconds hello_timeout{5000};  // for a connection to say who it is

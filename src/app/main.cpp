@@ -1,14 +1,13 @@
 // The command line: reads it, names what is wrong with it, and calls the command.
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <string>
 #include <vector>
 
 #include "app/commands.hpp"
 #include "app/logging.hpp"
+#include "base/secret.hpp"
 
 namespace phosphene::app {
 namespace {
@@ -97,13 +96,10 @@ void add_service_options(CLI::App& command, ServiceOptions& options, Announce& a
       ->capture_default_str();
   command
       .add_option("--token", options.token,
-                  "The secret that browsers need; kept for you if left out")
+                  "The secret that browsers, and hooks over TCP, need; kept for you if left out")
       ->check([](const std::string& token) {
-        const bool fine = token.size() >= 8 && token.size() <= 128 &&
-                          std::all_of(token.begin(), token.end(), [](unsigned char c) {
-                            return std::isalnum(c) || c == '-' || c == '_';
-                          });
-        return fine ? std::string() : std::string("a token is 8 to 128 letters, digits, - or _");
+        return is_token(token) ? std::string()
+                               : std::string("a token is 8 to 128 letters, digits, - or _");
       })
       ->envname("PHOSPHENE_TOKEN");
   command.add_option("--allow-host", options.allowed_hosts,
@@ -186,7 +182,7 @@ int run(int argc, char** argv) {
         if (!address) throw CLI::ValidationError("--to", address.error().message);
         pipe_options.to = *std::move(address);
       },
-      "Send to a running server, unix:PATH or tcp:HOST:PORT, instead of serving here");
+      "Send to a running server, unix:PATH or tcp:HOST:PORT?token=TOKEN, instead of serving here");
 
   try {
     // CLI11 alone would only say that a command is required.

@@ -177,7 +177,7 @@ wire::Address own_address() {
 int pipe(const ServiceOptions& service, const Announce& announce, const PipeOptions& options) {
   if (options.to) {
     const Signals signals([](void*) {}, nullptr);
-    return run_pipe(options, options.to->to_string(), false) ? 0 : 1;
+    return run_pipe(options, options.to->with_token(), false) ? 0 : 1;
   }
   ServiceOptions own = service;
   if (own.ingest.empty()) own.ingest = {own_address()};
@@ -187,7 +187,7 @@ int pipe(const ServiceOptions& service, const Announce& announce, const PipeOpti
       running.read_messages(UniqueFd(::dup(STDIN_FILENO)),
                             [&](const Ingest::Ending& ending) { whole = say_end(ending); });
     else
-      whole = run_pipe(options, running.ingest_address().to_string(), true);
+      whole = run_pipe(options, running.ingest_address().with_token(), true);
   });
   return whole ? code : 1;
 }

@@ -68,24 +68,34 @@ wire::Address beside(const wire::Address& taken) {
   return address;
 }
 
-/// The token guards what is shown, not who may send: a socket has its file's mode, TCP has nothing.
-void warn_of_open_ports(const std::vector<wire::Address>& addresses) {
-  for (const wire::Address& address : addresses) {
-    if (address.transport == wire::Address::Transport::kTcp && !stream::is_loopback(address.host))
-      log(LogLevel::kWarning, "whoever reaches " + address.to_string() +
-                                  " can send runs to this server; an SSH tunnel to a local "
+/// A unix socket has its file's mode; over TCP a token lets hooks in.
+void add_token(std::vector<wire::Address>& addresses, const std::string& token) {
+  for (wire::Address& address : addresses) {
+    if (address.transport != wire::Address::Transport::kTcp) continue;
+    if (address.token.empty()) address.token = token;
+    if (!stream::is_loopback(address.host))
+      log(LogLevel::kWarning, "what hooks send to " + address.to_string() +
+                                  ", the token too, is not encrypted; an SSH tunnel to a local "
                                   "address is the safe way");
   }
+}
+
+void say_where_hooks_connect(const std::vector<wire::Address>& addresses) {
+  for (const wire::Address& address : addresses)
+    if (address.transport == wire::Address::Transport::kTcp)
+      log(LogLevel::kInfo,
+          "hooks reach this server at PHOSPHENE_ADDRESS='" + address.with_token() + "'");
 }
 
 /// Where nobody asked for an address: the user's own socket, or one beside it where another server
 /// has that.
 Result<std::unique_ptr<Ingest>> listen_for_hooks(const std::vector<wire::Address>& asked,
+                                                 const std::string& token,
                                                  std::size_t max_connections, Runs& runs) {
   IngestOptions options;
   options.addresses = asked;
   options.max_connections = max_connections;
-  warn_of_open_ports(asked);
+  add_token(options.addresses, token);
   if (!asked.empty()) return Ingest::create(std::move(options), runs);
   const wire::Address usual = wire::default_address();
   options.addresses = {usual};
@@ -100,13 +110,12 @@ Result<std::unique_ptr<Ingest>> listen_for_hooks(const std::vector<wire::Address
   return ingest;
 }
 
-/// Empty, so that the server makes one for itself, where none can be kept.
 std::string token_of_user() {
   Result<std::string> token = user_token();
   if (token) return *std::move(token);
   log(LogLevel::kWarning,
       token.error().message + "; open pages will need the new URL after a restart");
-  return {};
+  return stream::random_token();
 }
 
 }  // namespace
@@ -197,9 +206,11 @@ Result<std::unique_ptr<Service>> Service::create(const ServiceOptions& options) 
   if (!room) return room.error();
 
   auto state = std::make_unique<State>();
+  const std::string token = options.token.empty() ? token_of_user() : options.token;
   Result<std::unique_ptr<Ingest>> ingest =
-      listen_for_hooks(options.ingest, room->hooks, state->runs_);
+      listen_for_hooks(options.ingest, token, room->hooks, state->runs_);
   if (!ingest) return ingest.error();
+  say_where_hooks_connect((*ingest)->addresses());
   state->ingest_ = *std::move(ingest);
 
   stream::ServerOptions how;
@@ -208,7 +219,7 @@ Result<std::unique_ptr<Service>> Service::create(const ServiceOptions& options) 
   how.port_asked_for = options.port_asked_for;
   how.allowed_hosts = options.allowed_hosts;
   how.max_connections = room->viewers;
-  how.token = options.token.empty() ? token_of_user() : options.token;
+  how.token = token;
   how.assets = page();
   Result<std::unique_ptr<stream::Server>> server = stream::Server::create(how, *state);
   if (!server) return server.error();
@@ -237,7 +248,7 @@ wire::Address Service::ingest_address() const {
 std::string Service::announcement() const {
   nlohmann::json ingest = nlohmann::json::array();
   for (const wire::Address& address : state_->ingest_->addresses())
-    ingest.push_back(address.to_string());
+    ingest.push_back(address.with_token());
   return dump({{"url", url()},
                {"listen", state_->server_->listen()},
                {"token", state_->server_->token()},

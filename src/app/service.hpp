@@ -22,7 +22,7 @@ struct ServiceOptions {
       ingest;  // empty: the user's own socket, or one beside it if that is taken
   std::vector<std::string>
       allowed_hosts;                // names a reverse proxy may pass on as Host, besides our own
-  std::string token;                // empty: made at random
+  std::string token;                // empty: the user's own
   std::string encoder = "libx264";  // as libavcodec calls it
 };
 

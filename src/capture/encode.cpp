@@ -101,6 +101,7 @@ void encode(const Hello& hello, std::string& out) {
     add_text(to, 5, hello.host);
     add_text(to, 6, hello.library);
     add_time(to, 7, hello.started_us);
+    add_text(to, 8, hello.token);
   });
 }
 

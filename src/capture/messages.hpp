@@ -21,6 +21,7 @@ struct Hello {
   std::string host;
   std::string library;
   std::int64_t started_us = 0;
+  std::string token;
 };
 
 struct TensorInfo {

@@ -89,8 +89,8 @@ typedef struct phosphene_options {
   size_t struct_size;  /* sizeof(phosphene_options) */
   const char* name;    /* of the run; default: the program's name */
   const char* run;     /* id, the same after a restart of the trainer; default: random */
-  const char* address; /* "unix:PATH" or "tcp:HOST:PORT"; default: PHOSPHENE_ADDRESS, else the
-                          user's own socket */
+  const char* address; /* "unix:PATH" or "tcp:HOST:PORT?token=TOKEN", as the server says it;
+                          default: PHOSPHENE_ADDRESS, else the user's own socket */
   double budget; /* share of the step time that capturing may take, 0 … 1; 0: the default, 0.02; 1:
                     no limit */
 } phosphene_options;

@@ -111,6 +111,7 @@ Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options) {
   hello.host = host_name();
   hello.library = "libphosphene " PHOSPHENE_VERSION;
   hello.started_us = unix_us();
+  hello.token = address->token;
 
   auto bridge = std::make_shared<Bridge>();
   std::unique_ptr<Session> session(new Session(bridge, options.budget));

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/secret.hpp"
 #include "stream/query.hpp"
 
 namespace phosphene::stream {

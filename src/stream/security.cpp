@@ -55,15 +55,6 @@ std::string random_token() {
   return token;
 }
 
-bool equal_in_constant_time(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;  // the length is no secret
-  volatile std::uint8_t difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    difference = difference | static_cast<std::uint8_t>(a[i] ^ b[i]);
-  }
-  return difference == 0;
-}
-
 Authority parse_authority(std::string_view text) {
   std::string_view name = text, port;
   if (text.starts_with('[')) {

@@ -11,9 +11,6 @@ namespace phosphene::stream {
 /// 128 random bits as 32 hexadecimal digits.
 std::string random_token();
 
-/// Takes as long whatever differs.
-bool equal_in_constant_time(std::string_view a, std::string_view b);
-
 /// "example.org:8080" → "example.org", 8080; "[::1]" → "::1", 0. Lower case, no closing dot. An
 /// empty name: malformed.
 struct Authority {

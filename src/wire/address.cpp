@@ -1,9 +1,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
+#include "base/secret.hpp"
 #include "wire/socket.hpp"
 
 namespace phosphene::wire {
@@ -12,7 +14,8 @@ namespace {
 constexpr std::size_t kMaxPathBytes = sizeof(sockaddr_un::sun_path) - 1;
 
 Error not_an_address(std::string_view text) {
-  return Error{"\"" + std::string(text) + "\" is not an address: write unix:PATH or tcp:HOST:PORT"};
+  return Error{"\"" + std::string(text) +
+               "\" is not an address: write unix:PATH or tcp:HOST:PORT?token=TOKEN"};
 }
 
 }  // namespace
@@ -31,6 +34,15 @@ Result<Address> Address::parse(std::string_view text) {
   if (text.substr(0, 4) != "tcp:") return not_an_address(text);
 
   address.transport = Transport::kTcp;
+  if (const std::size_t query = text.find('?'); query != std::string_view::npos) {
+    constexpr std::string_view kKey = "?token=";
+    const std::string_view token = text.substr(std::min(text.size(), query + kKey.size()));
+    if (text.substr(query, kKey.size()) != kKey || !is_token(token))
+      return Error{"what follows " + std::string(text.substr(0, query)) +
+                   " is not ?token= and 8 to 128 letters, digits, - or _"};
+    address.token = token;
+    text = text.substr(0, query);
+  }
   std::string_view host = text.substr(4);
   const std::size_t colon = host.rfind(':');
   if (colon == std::string_view::npos) return not_an_address(text);
@@ -53,6 +65,10 @@ std::string Address::to_string() const {
   if (transport == Transport::kUnix) return "unix:" + path;
   const bool ipv6 = host.find(':') != std::string::npos;
   return "tcp:" + (ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+std::string Address::with_token() const {
+  return token.empty() ? to_string() : to_string() + "?token=" + token;
 }
 
 Address default_address() {

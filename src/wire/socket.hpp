@@ -12,17 +12,19 @@
 
 namespace phosphene::wire {
 
-/// "unix:PATH" or "tcp:HOST:PORT" (HOST a name, an IPv4 address or [IPv6]; port 0 lets the kernel
-/// choose).
+/// "unix:PATH" or "tcp:HOST:PORT?token=TOKEN" (HOST a name, an IPv4 address or [IPv6]; port 0 lets
+/// the kernel choose). The token may be left out.
 struct Address {
   enum class Transport { kUnix, kTcp };
   Transport transport = Transport::kUnix;
   std::string path;  // kUnix; at most 107 bytes
   std::string host;  // kTcp; an IPv6 address without brackets
   std::uint16_t port = 0;
+  std::string token;  // kTcp; what a hook shows to be let in
 
   static Result<Address> parse(std::string_view text);
-  std::string to_string() const;
+  std::string to_string() const;  // for logs: without the token
+  std::string with_token() const;
 };
 
 /// Where a hook looks for a server, and a server listens, if nobody says otherwise:

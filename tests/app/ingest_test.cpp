@@ -72,7 +72,7 @@ struct Server {
   void start(std::chrono::milliseconds hello_timeout = 60s, std::size_t max_connections = 128) {
     IngestOptions options;
     options.addresses = {*wire::Address::parse("unix:" + (directory / "a.sock").string()),
-                         *wire::Address::parse("tcp:127.0.0.1:0")};
+                         *wire::Address::parse("tcp:127.0.0.1:0?token=a-secret")};
     options.hello_timeout = hello_timeout;
     options.max_connections = max_connections;
     options.max_message_bytes = 1 << 20;
@@ -98,8 +98,8 @@ struct Hook {
     REQUIRE(connected);
     socket = *std::move(connected);
   }
-  Hook(const Server& server, const v1::Hello& hello, std::size_t address = 0)
-      : Hook(server, address) {
+  Hook(const Server& server, v1::Hello hello, std::size_t address = 0) : Hook(server, address) {
+    if (hello.token().empty()) hello.set_token(server.ingest->addresses()[address].token);
     send(test::from_hook(hello));
   }
 
@@ -296,6 +296,8 @@ TEST_CASE(
   wire::append_length(oversized, 2 << 20);
   std::string invalid_utf8 = Hook::delimited(test::from_hook(test::hello("xx")));
   invalid_utf8.replace(invalid_utf8.find("xx"), 2, "\xff\xfe");
+  v1::Hello twice = test::hello("twice");
+  twice.set_token("a-secret");
   const std::vector<Attack> attacks{
       {"no varint", std::string(64, '\xff'), "length"},
       {"a message of random bytes", "\x08garbage!", "protocol"},
@@ -307,8 +309,7 @@ TEST_CASE(
        std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11) + std::string(600, 'z'),
        "protocol"},
       {"a second hello",
-       Hook::delimited(test::from_hook(test::hello("twice"))) +
-           Hook::delimited(test::from_hook(test::hello("twice"))),
+       Hook::delimited(test::from_hook(twice)) + Hook::delimited(test::from_hook(twice)),
        "second hello"},
   };
   for (const Attack& attack : attacks) {
@@ -483,4 +484,34 @@ TEST_CASE(
   CHECK(second.error().message.find(options.addresses[0].to_string()) != std::string::npos);
   Hook hook(server, test::hello("r"));
   CHECK(hook.receive().has_welcome());
+}
+
+TEST_CASE("over TCP the token lets a hook in, over a unix socket none is needed") {
+  Server server;
+  for (const char* token : {"", "a-secre", "a-secreT", "a-secret-", "another-secret"}) {
+    CAPTURE(token);
+    Hook stranger(server, 1);
+    v1::Hello hello = test::hello("stranger");
+    hello.set_token(token);
+    stranger.send(test::from_hook(hello));
+    const v1::ToHook answer = stranger.receive();
+    REQUIRE(answer.has_refusal());
+    CHECK(answer.refusal().why().find("token") != std::string::npos);
+    CHECK(answer.refusal().why().find("a-secret") == std::string::npos);
+  }
+  CHECK(server.runs.all().empty());
+  Hook friendly(server, test::hello("friend"), 1);
+  CHECK(friendly.receive().has_welcome());
+  Hook local(server, 0);
+  local.send(test::from_hook(test::hello("local")));
+  CHECK(local.receive().has_welcome());
+}
+
+TEST_CASE("TCP without a token is not listened on") {
+  Runs runs;
+  IngestOptions options;
+  options.addresses = {*wire::Address::parse("tcp:127.0.0.1:0")};
+  const auto made = Ingest::create(std::move(options), runs);
+  REQUIRE_FALSE(made);
+  CHECK(made.error().message.find("token") != std::string::npos);
 }

@@ -78,12 +78,13 @@ TEST_CASE("messages of the hook are the bytes that libprotobuf writes") {
   v1::FromHook read;
   SUBCASE("hello") {
     const std::string bytes =
-        encoded(Hello{"run", "näme", 1ull << 33, "host", "libphosphene 1", -7});
+        encoded(Hello{"run", "näme", 1ull << 33, "host", "libphosphene 1", -7, "s3cret-token"});
     CHECK(reserialised(bytes, read) == bytes);
     CHECK(read.hello().protocol() == 1);
     CHECK(read.hello().name() == "näme");
     CHECK(read.hello().pid() == 1ull << 33);
     CHECK(read.hello().started_us() == -7);
+    CHECK(read.hello().token() == "s3cret-token");
   }
   SUBCASE("tensors") {
     TensorInfo weight;

@@ -73,10 +73,12 @@ Tile tile_of(const v1::Tile& from) {
 
 TEST_CASE("the hook writes the golden bytes") {
   SUBCASE("hello") {
-    const std::string bytes = golden("from_hook.hello");
-    const v1::Hello m = parsed(bytes).hello();
-    CHECK(encoded(Hello{m.run(), m.name(), m.pid(), m.host(), m.library(), m.started_us()}) ==
-          bytes);
+    for (const char* name : {"from_hook.hello", "from_hook.hello_token"}) {
+      const std::string bytes = golden(name);
+      const v1::Hello m = parsed(bytes).hello();
+      CHECK(encoded(Hello{m.run(), m.name(), m.pid(), m.host(), m.library(), m.started_us(),
+                          m.token()}) == bytes);
+    }
   }
   SUBCASE("tensors") {
     const std::string bytes = golden("from_hook.tensors");

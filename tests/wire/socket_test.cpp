@@ -91,6 +91,24 @@ TEST_CASE("addresses are read and written in one form") {
   CHECK(parsed("tcp:[::1]:80").host == "::1");
 }
 
+TEST_CASE("an address over TCP may carry a token, which logs do not show") {
+  const Address address = parsed("tcp:train-7:6161?token=abc-DEF_0123");
+  CHECK(address.host == "train-7");
+  CHECK(address.port == 6161);
+  CHECK(address.token == "abc-DEF_0123");
+  CHECK(address.to_string() == "tcp:train-7:6161");
+  CHECK(address.with_token() == "tcp:train-7:6161?token=abc-DEF_0123");
+  CHECK(parsed("tcp:train-7:6161").with_token() == "tcp:train-7:6161");
+  CHECK(parsed("unix:odd?token=name").path == "odd?token=name");
+  for (const std::string query : {"?", "?token", "?token=", "?token=short", "?key=abcdefgh",
+                                  "?token=abc defgh", "?token=abcdefgh&more=1"}) {
+    CAPTURE(query);
+    const auto refused = Address::parse("tcp:train-7:6161" + query);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message.find("abc") == std::string::npos);
+  }
+}
+
 TEST_CASE("case_41: what is no address is refused with a sentence that names it") {
   for (const std::string text :
        {"", "unix:", "tcp:", "tcp:host", "tcp::80", "tcp:host:", "tcp:host:80x", "tcp:host:65536",

@@ -127,3 +127,21 @@ test('PHOSPHENE_MODE=disabled: no connection is made', { timeout: 30_000 }, asyn
     await server.stop();
   }
 });
+
+test('case_41: over TCP the address as printed lets a hook in, without its token it is refused', { timeout: 60_000 }, async () => {
+  const server = await serve('serve', [], { ingest: 'tcp:127.0.0.1:0' });
+  try {
+    assert.ok(server.address.endsWith(`?token=${server.token}`), server.address);
+    const stranger = start(binary, ['pipe', '--size', '32x32', '--name', 'stranger', '--to', server.address.split('?')[0]], { stdin: 'pipe' });
+    stranger.stdin.write(Buffer.alloc(32 * 32));
+    await eventually('the refusal is read', () => /refused this run: its token is missing/.test(stranger.log));
+    assert.deepEqual(await server.json('api/runs'), []);
+    await stranger.stop();
+    const guest = start(binary, ['pipe', '--size', '32x32', '--name', 'guest', '--to', server.address], { stdin: 'pipe' });
+    guest.stdin.write(Buffer.alloc(32 * 32));
+    await eventually('the run is there', async () => (await server.json('api/runs'))[0]?.name === 'guest');
+    await guest.stop();
+  } finally {
+    await server.stop();
+  }
+});
