@@ -19,6 +19,11 @@ double finite(double value) {
   return std::isfinite(value) ? value : 0;
 }
 
+// Held twice: as declared, and in the table that channels share.
+std::size_t bytes_of_tensor(const v1::Tensor& tensor) {
+  return 2 * tensor.SpaceUsedLong();
+}
+
 // Frames of one view need not hold the same tiles: two optimisers step at different times,
 // statistics come in turn. What only the older frame had must not be lost with it.
 void carry_over(v1::Frame& older, v1::Frame& newer) {
@@ -79,6 +84,10 @@ Run::Run(std::string id, const v1::Hello& hello, std::shared_ptr<RunSignals> sig
       // never taken for ours.
       plans_version_(static_cast<std::uint64_t>(started_us_)) {
   if (hello.started_us() > 0) started_us_ = std::min<std::int64_t>(started_us_, hello.started_us());
+}
+
+Run::~Run() {
+  signals_->held_bytes -= counted_bytes_;
 }
 
 std::string Run::name() const {
@@ -215,6 +224,10 @@ std::uint64_t Run::connect(const v1::Hello& hello, std::int64_t now_us) {
   std::lock_guard lock(mutex_);
   if (!same_process) {
     tensors_.clear();
+    tensors_.shrink_to_fit();
+    tensor_bytes_ = 0;
+    table_.reset();
+    count_bytes();
     tensor_index_.clear();
     ++tensors_version_;
     // Its tensors may have the numbers of others: nothing planned for those holds.
@@ -279,6 +292,7 @@ Result<void> Run::handle(v1::FromHook message, std::int64_t now_us) {
                    std::to_string(ScalarHistory::kMaxSeries) + " series");
         signals_->changed();
       }
+      count_bytes();
       break;
     }
     case v1::FromHook::kProgress: {
@@ -305,6 +319,12 @@ Result<void> Run::handle(v1::FromHook message, std::int64_t now_us) {
   return {};
 }
 
+void Run::count_bytes() {
+  const std::size_t now = tensor_bytes_ + scalars_.bytes();
+  signals_->held_bytes += now - counted_bytes_;  // wraps where it shrinks, as it should
+  counted_bytes_ = now;
+}
+
 void Run::take_tensors(v1::Tensors&& tensors) {
   std::lock_guard lock(mutex_);
   bool changed = false;
@@ -320,16 +340,27 @@ void Run::take_tensors(v1::Tensors&& tensors) {
       break;
     }
     if (is_new) tensors_.emplace_back();
+    const std::size_t before = is_new ? 0 : bytes_of_tensor(tensors_[place->second]);
+    const std::size_t after = tensor_bytes_ - before + bytes_of_tensor(tensor);
+    const std::size_t everywhere = signals_->held_bytes - counted_bytes_ + after;
+    if (after > tensor_bytes_ && everywhere > kMaxHeldBytes) {
+      if (is_new) tensors_.pop_back();
+      if (is_new) tensor_index_.erase(place);
+      add_notice("tensors are left out: all runs together take too much memory here");
+      break;
+    }
     v1::Tensor& mine = tensors_[place->second];
     // A reconnect declares everything again: what is the same needs no new layout.
     if (!is_new && mine.SerializeAsString() == tensor.SerializeAsString()) continue;
     // What a view expected of it was planned for another shape.
     for (auto& [id, view] : views_) view.cells.erase(tensor.id());
     mine = std::move(tensor);
+    tensor_bytes_ = after;
     changed = true;
   }
   if (changed) {
     ++tensors_version_;
+    count_bytes();
     wake_views();
   }
   signals_->changed();

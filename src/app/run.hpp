@@ -53,6 +53,7 @@ class RunSignals {
   void on_planned(Callback callback);
 
   FrameCounters frames;
+  std::atomic<std::size_t> held_bytes{0};  // of memory, by the tensors and curves of all runs
 
  private:
   std::atomic<std::uint64_t> version_{1};
@@ -79,8 +80,12 @@ class Run : public std::enable_shared_from_this<Run> {
   static constexpr std::size_t kMaxTensors = 20'000;
   static constexpr std::size_t kMaxNotices = 32;
   static constexpr std::size_t kMaxNoticeBytes = 500;
+  static constexpr std::size_t kMaxHeldBytes = 256u << 20;  // of memory, by the tensors of all runs
 
   Run(std::string id, const v1::Hello& hello, std::shared_ptr<RunSignals> signals);
+  ~Run();
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
 
   // ---- for everyone
   const std::string& id() const { return id_; }
@@ -139,6 +144,7 @@ class Run : public std::enable_shared_from_this<Run> {
   void deliver(View& view, std::shared_ptr<v1::Frame> frame);
   void step_came(std::uint64_t step, std::int64_t now_us);
   void add_notice(std::string_view text);
+  void count_bytes();
   bool set_state(v1::RunState state);
   void wake_views();
   const TensorTable& table() const;
@@ -160,6 +166,8 @@ class Run : public std::enable_shared_from_this<Run> {
   bool told_invalid_ = false;
   ScalarHistory scalars_;
   std::vector<v1::Tensor> tensors_;
+  std::size_t tensor_bytes_ = 0;
+  std::size_t counted_bytes_ = 0;  // in the signals' held_bytes
   std::unordered_map<std::uint32_t, std::size_t> tensor_index_;
   std::uint64_t tensors_version_ = 1;
   mutable std::shared_ptr<const TensorTable> table_;  // of tensors_version_, made when asked for

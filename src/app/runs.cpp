@@ -57,16 +57,29 @@ std::shared_ptr<Run> Runs::run_for(const v1::Hello& hello) const {
 }
 
 Result<void> Runs::make_room() {
-  if (runs_.size() < kMaxRuns) return {};
+  if (runs_.size() < kMaxRuns || forget_oldest_ended()) return {};
+  return Error{"this server already shows " + std::to_string(kMaxRuns) + " runs"};
+}
+
+bool Runs::forget_oldest_ended() {
   const auto ended =
       std::find_if(runs_.rbegin(), runs_.rend(), [](const auto& run) { return !run->connected(); });
-  if (ended == runs_.rend())
-    return Error{"this server already shows " + std::to_string(kMaxRuns) + " runs"};
+  if (ended == runs_.rend()) return false;
   runs_.erase(std::next(ended).base());
-  return {};
+  ++forgotten_;
+  return true;
 }
 
 void Runs::tick(std::int64_t now_us) {
+  if (held_bytes() > Run::kMaxHeldBytes / 2) {
+    bool forgot = false;
+    {
+      // A run that is still shown lives on until nobody looks: one a tick.
+      std::lock_guard lock(mutex_);
+      forgot = runs_.size() > 1 && forget_oldest_ended();
+    }
+    if (forgot) signals_->changed();
+  }
   for (const auto& run : all()) run->tick(now_us);
 }
 

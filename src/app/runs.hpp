@@ -1,6 +1,7 @@
 // Every run the server knows.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +17,8 @@
 
 namespace phosphene::app {
 
-/// Thread-safe. At most kMaxRuns; the oldest that ended goes first.
+/// Thread-safe. At most kMaxRuns, and fewer where they hold more than half of the memory that all
+/// may have (Run::kMaxHeldBytes); the oldest that ended goes first.
 class Runs {
  public:
   static constexpr std::size_t kMaxRuns = 64;
@@ -39,6 +41,8 @@ class Runs {
   void on_changed(RunSignals::Callback callback) { signals_->on_changed(std::move(callback)); }
   void on_planned(RunSignals::Callback callback) { signals_->on_planned(std::move(callback)); }
   const FrameCounters& frames() const { return signals_->frames; }
+  std::size_t held_bytes() const { return signals_->held_bytes; }
+  std::uint64_t forgotten() const { return forgotten_; }
 
   struct Opened {
     std::shared_ptr<Run> run;
@@ -55,8 +59,10 @@ class Runs {
  private:
   std::shared_ptr<Run> run_for(const v1::Hello& hello) const;
   Result<void> make_room();
+  bool forget_oldest_ended();
 
   const std::shared_ptr<RunSignals> signals_ = std::make_shared<RunSignals>();
+  std::atomic<std::uint64_t> forgotten_{0};  // runs that made room for others
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Run>> runs_;  // newest first
 };

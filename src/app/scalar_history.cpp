@@ -62,6 +62,12 @@ std::optional<v1::RunScalars> ScalarHistory::since(std::uint64_t& cursor) const 
   return news;
 }
 
+std::size_t ScalarHistory::bytes() const {
+  std::size_t bytes = series_.capacity() * sizeof(Series);
+  for (const Series& series : series_) bytes += series.points.capacity() * sizeof(Point);
+  return bytes;
+}
+
 v1::Scalars ScalarHistory::latest() const {
   v1::Scalars latest;
   for (const Series& series : series_) {

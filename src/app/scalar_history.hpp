@@ -29,6 +29,9 @@ class ScalarHistory {
   /// The run's id is left empty.
   std::optional<v1::RunScalars> since(std::uint64_t& cursor) const;
 
+  /// Of memory, about.
+  std::size_t bytes() const;
+
   /// The last value that came, of each series.
   v1::Scalars latest() const;
 

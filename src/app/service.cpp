@@ -136,9 +136,10 @@ struct Service::State final : stream::Site {
     return channels_->open(view);
   }
   std::string runs_json() override {
-    nlohmann::json list = nlohmann::json::array();
-    for (const std::shared_ptr<Run>& run : runs_.all()) list.push_back(json_of(*run));
-    return dump(list);
+    std::string list;  // text run by run: as one tree it would take several times the memory
+    for (const std::shared_ptr<Run>& run : runs_.all())
+      list += (list.empty() ? "[" : ",") + dump(json_of(*run));
+    return list.empty() ? "[]" : list + "]";
   }
   std::string channels_json() override { return channels_->json(); }
   std::uint64_t runs_version() override { return runs_.version(); }
@@ -180,6 +181,10 @@ std::string Service::State::metrics() {
              "Frames that hooks let go before sending, by cause.", queue, R"(cause="queue")");
   add_metric(text, "hook_frames_dropped_total", "counter", {}, budget, R"(cause="budget")");
   add_metric(text, "runs", "gauge", "Runs that the server knows.", runs_.all().size());
+  add_metric(text, "runs_forgotten_total", "counter", "Runs that made room for others.",
+             runs_.forgotten());
+  add_metric(text, "runs_bytes", "gauge", "Memory of the runs' tensors and curves.",
+             runs_.held_bytes());
   const IngestCounters& hooks = ingest_->counters();
   add_metric(text, "hook_connections", "gauge", "Hooks connected now.", hooks.connections);
   add_metric(text, "hook_accepted_total", "counter", "Connections of hooks accepted.",

@@ -43,6 +43,12 @@ void FrameReader::commit(std::size_t bytes) {
   if (!closed_) end_ += bytes;
 }
 
+void FrameReader::trim() {
+  if (begin_ != end_) return;
+  begin_ = end_ = 0;
+  std::vector<char>().swap(buffer_);
+}
+
 void FrameReader::feed(std::string_view bytes) {
   if (bytes.empty()) return;
   std::memcpy(prepare(bytes.size()), bytes.data(), bytes.size());

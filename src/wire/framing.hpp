@@ -46,6 +46,8 @@ class FrameReader {
   bool closed() const { return closed_; }
   /// Bytes that next() has not given out yet.
   std::size_t pending_bytes() const { return end_ - begin_; }
+  /// Gives memory back if nothing is pending: after one large message the room for it would stay.
+  void trim();
   /// Bytes of memory held.
   std::size_t capacity() const { return buffer_.capacity(); }
 

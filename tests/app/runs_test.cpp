@@ -151,3 +151,34 @@ TEST_CASE("whoever waits is told of every change, and the callback too") {
   CHECK(runs.find("r")->handle(test::progress(3, 1), 0));
   CHECK(runs.version() != before);
 }
+
+TEST_CASE("the tensors of all runs have a bound, and runs that ended make room") {
+  Runs runs;
+  const auto declare = [](Run& run) {
+    v1::FromHook message;
+    for (std::uint32_t id = 1; id <= Run::kMaxTensors; ++id)
+      *message.mutable_tensors()->add_tensors() =
+          test::tensor(id, std::to_string(id) + std::string(500, 'n'), {8, 8});
+    CHECK(run.handle(std::move(message), 0));
+  };
+  std::vector<Runs::Opened> opened;
+  do {
+    opened.push_back(open(runs, test::hello("r" + std::to_string(opened.size()), opened.size())));
+    declare(*opened.back().run);
+    REQUIRE(opened.size() < 20);
+  } while (opened.back().run->tensors()->tensors.size() == Run::kMaxTensors);
+  CHECK(runs.held_bytes() <= Run::kMaxHeldBytes);
+  CHECK(opened.back().run->info().notices(0).find("memory") != std::string::npos);
+  runs.tick(0);
+  CHECK(runs.all().size() == opened.size());  // those that are connected stay
+
+  opened[2].run->disconnect(opened[2].connection, true, "", 0);
+  opened[2].run.reset();
+  const std::size_t full = runs.held_bytes();
+  runs.tick(0);
+  CHECK(runs.all().size() == opened.size() - 1);
+  CHECK(runs.forgotten() == 1);
+  CHECK(runs.held_bytes() < full);
+  declare(*opened.back().run);  // it connects anew, say: what had no room has it now
+  CHECK(opened.back().run->tensors()->tensors.size() == Run::kMaxTensors);
+}

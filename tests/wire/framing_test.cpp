@@ -151,3 +151,21 @@ TEST_CASE("case_33: memory stays below the largest message plus one read") {
   }
   CHECK(messages == 12);
 }
+
+TEST_CASE("trim() gives memory back where nothing is pending, and loses nothing") {
+  std::string stream;
+  wire::append_message(stream, std::string(1 << 20, 'a'));
+  wire::append_message(stream, "b");
+  wire::FrameReader reader;
+  reader.feed(std::string_view(stream).substr(0, stream.size() - 1));
+  REQUIRE(*reader.next());
+  reader.trim();  // a length is pending
+  CHECK(reader.pending_bytes() == 1);
+  CHECK(reader.capacity() > 1 << 20);
+  reader.feed(std::string_view(stream).substr(stream.size() - 1));
+  CHECK(**reader.next() == "b");
+  reader.trim();
+  CHECK(reader.capacity() == 0);
+  reader.feed(stream);
+  CHECK((*reader.next())->size() == 1 << 20);
+}
