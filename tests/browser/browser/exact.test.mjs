@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { engines, eventually, launch } from '../lib/browsers.mjs';
+import { onPhone } from '../lib/managed.mjs';
 import { level, levels4, mark, marked } from '../lib/patterns.mjs';
 import { serve } from '../lib/program.mjs';
 
@@ -83,6 +84,12 @@ for (const name of engines) {
     test('noise of 16 levels, the canvas as large as the frame but for the margin', async () => {
       await watchPipe(engine, { format: 'levels4', make: levels4, size: [320, 238], canvas: [320, 240] });
     });
+
+    if (name === 'chromium') {
+      test('where there is a ManagedMediaSource alone', async () => {
+        await watchPipe(onPhone(engine), { format: 'levels4', make: levels4, size: [320, 238], canvas: [320, 240] });
+      });
+    }
 
     test('case_46: an odd size, centred on a larger canvas', async () => {
       await watchPipe(engine, { format: 'levels4', make: levels4, size: [201, 133], canvas: [400, 300] });

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { engines, eventually, launch } from '../lib/browsers.mjs';
+import { onPhone } from '../lib/managed.mjs';
 import { serve } from '../lib/program.mjs';
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -173,6 +174,21 @@ describe('chromium alone', () => {
       await pause(5000);
       await hide(false);
       await becomesLive(page, 'when it is seen again');
+    });
+  });
+
+  test('a ManagedMediaSource that wants nothing gets nothing, and the newest when it does', { timeout: 120_000 }, async () => {
+    await withDemo(onPhone(engine), async (page, demo) => {
+      const end = () => page.evaluate(() => [window.managed.early, document.querySelector('video').buffered.end(0)]);
+      await page.evaluate(() => window.managed.want(false));
+      await eventually('nothing is encoded', async () => (await demo.json('api/channels')).length === 0, 15);
+      const before = await end();
+      await pause(3000);
+      assert.deepEqual(await end(), before);
+      assert.equal(before[0], 0, 'appended without being wanted');
+      await page.evaluate(() => window.managed.want(true));
+      await becomesLive(page, 'when it is wanted again');
+      await staysClose(page);
     });
   });
 });
