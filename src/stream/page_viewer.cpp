@@ -122,7 +122,7 @@ bool PageViewer::receive(lws* socket, std::string_view part, bool last) {
     }
   }
   if (message.has_ping()) {
-    in_flight_.arrived(message.ping().fragments());
+    in_flight_.arrived(message.ping().fragments(), monotonic_us());
     v1::ToPage answer;
     answer.mutable_pong()->set_time_ms(message.ping().time_ms());
     say(answer);
@@ -158,7 +158,7 @@ void PageViewer::tick() {
 
 bool PageViewer::has_news() const {
   if (!outbox_.empty() || runs_told_ != hall_.runs.number()) return true;
-  return subscription_.has_news() && !in_flight_.is_late(monotonic_us());
+  return subscription_.has_news() && !in_flight_.is_full();
 }
 
 Conversation::Next PageViewer::write(lws* socket) {
@@ -169,7 +169,7 @@ Conversation::Next PageViewer::write(lws* socket) {
   } else if (runs_told_ != hall_.runs.number()) {
     message = hall_.runs.message();
     runs_told_ = hall_.runs.number();
-  } else if (!in_flight_.is_late(monotonic_us())) {
+  } else if (!in_flight_.is_full()) {
     const std::uint64_t skipped = subscription_.cursor().skipped;
     message = subscription_.next();
     hall_.metrics.fragments_skipped += subscription_.cursor().skipped - skipped;
@@ -182,7 +182,7 @@ Conversation::Next PageViewer::write(lws* socket) {
   hall_.metrics.bytes_sent += message->size();
   if (message->fragment) {
     ++hall_.metrics.fragments;
-    in_flight_.sent(monotonic_us());
+    in_flight_.sent(message->size());
   }
   return has_news() ? Next::kMore : Next::kWait;
 }

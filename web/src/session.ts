@@ -7,6 +7,7 @@ import { factsOf } from './media/sei';
 import { FactsStore, type TensorKnown } from './picture/facts_store';
 import { type Mark, levelOf, markOf } from './picture/level';
 import { type Elements, elementsAt, hit, type Hit } from './picture/mapping';
+import { Pulse } from './pulse';
 import { ScalarStore } from './scalars';
 import { type Status, statusOf } from './status';
 import { fitOf, formatView, parseView, type Query, withKey } from './view';
@@ -40,7 +41,7 @@ export interface Reading {
 
 /**
  * Events: `change` when anything but the picture changed, `paint` at each frame, `point` when the pointer or the
- * highlighted tensor changed.
+ * highlighted tensor changed, `tick` once a second.
  */
 export class Session extends EventTarget {
   view: Query;
@@ -55,6 +56,7 @@ export class Session extends EventTarget {
   private everOpen = false;
   private playable = canPlay();
   private blocked = false;
+  private silent = false;
   private stop: string | undefined;
   private shown: Channel | undefined;
   private isStale = false; // what is shown is the last picture of what has ended
@@ -63,6 +65,7 @@ export class Session extends EventTarget {
   private fit = '';
   private readonly curves = new Map<string, ScalarStore>();
   private readonly connection: Connection;
+  private readonly pulse: Pulse;
   private readonly player: Player;
   private readonly painter: Painter;
 
@@ -97,6 +100,19 @@ export class Session extends EventTarget {
       onLink: (link) => this.onLink(link),
       onMessage: (message) => this.onMessage(message),
     });
+    this.pulse = new Pulse({
+      ping: (timeMs, fragments) =>
+        this.connection.send({ case: 'ping', value: { $typeName: 'phosphene.v1.Ping', timeMs, fragments: BigInt(fragments) } }),
+      onSilent: (silent) => {
+        this.silent = silent;
+        this.changed();
+      },
+      onGone: () => this.connection.reopen(),
+    });
+    setInterval(() => {
+      this.pulse.tick(performance.now());
+      this.dispatchEvent(new Event('tick'));
+    }, 1000);
     document.addEventListener('visibilitychange', () => {
       this.sendVisibility();
       if (!document.hidden) this.player.resume();
@@ -145,8 +161,14 @@ export class Session extends EventTarget {
     return facts && Number(facts.step);
   }
 
+  /** Seconds between what is shown and the newest frame that is here. */
   get lag(): number {
     return this.player.lag;
+  }
+
+  /** Seconds since what is shown left the server. */
+  get behind(): number {
+    return this.player.lag + this.pulse.age(1 / (this.shown?.start.fps || 30), performance.now());
   }
 
   get scalars(): ScalarStore | undefined {
@@ -164,6 +186,8 @@ export class Session extends EventTarget {
       stop: this.stop,
       picture: !!this.shown && (!this.isStale || this.stop !== undefined),
       blocked: this.blocked,
+      silent: this.silent,
+      behind: this.behind,
       notice: this.notices.at(-1),
     });
   }
@@ -242,8 +266,12 @@ export class Session extends EventTarget {
 
   private onLink(link: Link): void {
     this.link = link;
-    if (link !== 'open') this.isStale = true;
+    if (link !== 'open') {
+      this.isStale = true;
+      this.pulse.stop();
+    }
     if (link === 'open') {
+      this.pulse.start(performance.now());
       this.everOpen = true;
       this.sent = '';
       this.sendView();
@@ -274,6 +302,7 @@ export class Session extends EventTarget {
   }
 
   private onMessage(message: ToPage['message']): void {
+    this.pulse.hear(performance.now());
     switch (message.case) {
       case 'runs':
         this.runs = message.value.runs;
@@ -284,6 +313,7 @@ export class Session extends EventTarget {
         this.onStart(message.value);
         break;
       case 'fragment': {
+        this.pulse.onFragment(message.value.data.length, performance.now());
         const channel = this.coming ?? this.shown;
         if (channel?.start.epoch !== message.value.epoch) return;
         const { data, keyframe } = message.value;
@@ -304,6 +334,9 @@ export class Session extends EventTarget {
       case 'notice':
         this.notices = [...this.notices.filter((text) => text !== message.value.text), message.value.text].slice(-kMostNotices);
         break;
+      case 'pong':
+        this.pulse.onPong(message.value.timeMs, performance.now());
+        return;
       case 'welcome':
       case undefined:
         return;

@@ -13,6 +13,8 @@ export interface Situation {
   picture: boolean;           // frames are shown
   notice: string | undefined; // the newest
   blocked: boolean;           // the browser wants a click before it plays
+  silent: boolean;            // the connection is open, and nothing comes
+  behind: number;             // seconds since what is shown left the server
 }
 
 export type Tone = 'live' | 'calm' | 'warning' | 'error';
@@ -23,6 +25,7 @@ export interface Status {
   detail: string; // what it means or what to do; may be empty
 }
 
+const kBehind = 1.5; // seconds
 const kStart = 'Start a program that has a phosphene hook, or run “phosphene demo”.';
 
 export function statusOf(s: Situation): Status {
@@ -49,6 +52,9 @@ export function statusOf(s: Situation): Status {
     case 'open':
       break;
   }
+  if (s.silent) {
+    return { tone: 'warning', text: 'no answer', detail: 'The server has fallen silent: stopped, or cut off. What is shown is from before.' };
+  }
   if (s.mode === 'off') {
     return { tone: 'calm', text: 'off', detail: 'Nothing is read from the network. Choose a mode to watch it.' };
   }
@@ -69,6 +75,13 @@ export function statusOf(s: Situation): Status {
     return { tone: 'warning', text: 'training paused', detail: 'No step came for a while; the picture is the last one.' };
   }
   if (!s.picture) return { tone: 'calm', text: 'waiting for a picture', detail: s.notice ? sentence(s.notice) : '' };
+  if (s.behind > kBehind) {
+    return {
+      tone: 'warning',
+      text: `${Math.round(s.behind)} s behind`,
+      detail: 'The way from the server is too slow for this picture: choose quality “smooth”, or a smaller window.',
+    };
+  }
   return { tone: 'live', text: 'live', detail: '' };
 }
 

@@ -11,7 +11,7 @@ function run(state: RunState): Situation['run'] {
 
 const live: Situation = {
   link: 'open', everOpen: true, playable: true, mode: 'parameters', runs: 1, run: run(RunState.RUNNING), stop: undefined,
-  picture: true, blocked: false, notice: undefined,
+  picture: true, blocked: false, silent: false, behind: 0.1, notice: undefined,
 };
 
 describe('the state in words', () => {
@@ -29,6 +29,8 @@ describe('the state in words', () => {
     ['ended', { run: run(RunState.ENDED) }],
     ['crashed', { run: run(RunState.CRASHED) }],
     ['click to play', { blocked: true }],
+    ['no answer', { silent: true }],
+    ['3 s behind', { behind: 3.2 }],
     ['no picture', { picture: false, stop: 'the encoder libx264 is missing' }],
   ])('%s', (text, situation) => {
     expect(statusOf({ ...live, ...situation }).text).toBe(text);

@@ -37,4 +37,33 @@ describe('case_37: behind a reverse proxy', () => {
       });
     }
   }
+
+  test('case_36: 4 Mbit/s behind a deep queue: the page shows the present, and says how far behind it is', { timeout: 120_000 }, async () => {
+    const front = await proxy(demo.base, '/slow/', { strip: true, rate: 500_000 });
+    const page = await engine.page();
+    try {
+      // Some 3 MB/s of exact log gradients, of which a sixth fits.
+      await page.goto(`${front.url}?token=${demo.token}&mode=gradients&size=1000x1000&fps=10`);
+      await eventually('a picture', () => page.evaluate(() => window.phosphene?.frame()?.number), 60);
+      const ages = [];
+      const end = performance.now() + 20_000;
+      for (let last = 0; performance.now() < end; await new Promise((resolve) => setTimeout(resolve, 50))) {
+        const seen = await page.evaluate(() => {
+          const frame = window.phosphene.frame();
+          return frame && { number: frame.number, age: performance.timeOrigin + performance.now() - Number(window.phosphene.facts(frame.number).timeUs) / 1000 };
+        });
+        if (seen && seen.number !== last) ages.push(seen.age);
+        last = seen?.number ?? last;
+      }
+      ages.sort((a, b) => a - b);
+      const worst = ages.at(Math.floor(0.9 * ages.length));
+      assert.ok(ages.length >= 5, `it moves: ${ages.length} frames in 20 s`);
+      // 8 MB of queue are 16 s; unacknowledged, the page would be that far behind.
+      assert.ok(worst < 8000, `nine in ten frames are younger than ${Math.round(worst)} ms when they are shown`);
+      await eventually('it is said', () => page.evaluate(() => / s behind/.test(document.querySelector('[role=status]').textContent)), 20);
+    } finally {
+      await page.close();
+      await front.stop();
+    }
+  });
 });

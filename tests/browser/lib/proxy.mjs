@@ -2,9 +2,25 @@
 
 import { createServer, request } from 'node:http';
 import { once } from 'node:events';
+import { Transform } from 'node:stream';
 
-/** Passes what comes below `path` on to `target`, the path taken off or not. */
-export async function proxy(target, path, { strip = true } = {}) {
+/** A line of so many bytes a second, behind a queue that swallows megabytes, as tunnels and modems have it. */
+const line = (rate) => {
+  let free = 0; // when the line is
+  return new Transform({
+    highWaterMark: 8 << 20,
+    transform(bytes, _, passed) {
+      free = Math.max(free, performance.now()) + (bytes.length / rate) * 1000;
+      setTimeout(() => passed(null, bytes), free - performance.now());
+    },
+  });
+};
+
+/**
+ * Passes what comes below `path` on to `target`, the path taken off or not; what a WebSocket says to the page at `rate` bytes
+ * a second.
+ */
+export async function proxy(target, path, { strip = true, rate = Infinity } = {}) {
   const { hostname, port } = new URL(target);
   const passed = (incoming) => ({
     hostname, port, method: incoming.method, headers: incoming.headers,
@@ -33,7 +49,7 @@ export async function proxy(target, path, { strip = true } = {}) {
         sockets.add(end);
         end.on('error', () => {}).on('close', () => (socket.destroy(), far.destroy()));
       }
-      far.pipe(socket).pipe(far);
+      (rate < Infinity ? far.pipe(line(rate)) : far).pipe(socket).pipe(far);
     });
     onward.on('response', (answer) => socket.end(`HTTP/1.1 ${answer.statusCode} Refused\r\n\r\n`));
     onward.on('error', () => socket.destroy());

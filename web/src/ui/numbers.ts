@@ -5,7 +5,7 @@ import { Part } from './part';
 import { formatCount, formatShare } from './words';
 
 export class Numbers extends Part {
-  protected override readonly follows = { change: 0, paint: 200 };
+  protected override readonly follows = { change: 0, paint: 200, tick: 0 };
 
   protected override render(): TemplateResult {
     const { session } = this;
@@ -17,7 +17,7 @@ export class Numbers extends Part {
     return html`
       ${step === undefined ? '' : number('step', formatCount(step), 'Training step of the picture that is shown')}
       ${live ? number('fps', String(session.paints.length), 'Frames shown in the last second') : ''}
-      ${live ? number('ms behind', String(Math.round(session.lag * 1000)), 'Between what is shown and the newest frame that arrived') : ''}
+      ${live ? number('ms behind', formatCount(Math.round(session.behind * 1000)), 'Since what is shown left the server: the way here, and what the player keeps in hand') : ''}
       ${cost ? number('hook', formatShare(cost), 'Part of the training thread’s time that the hook takes') : ''}
       ${dropped ? number('dropped', formatCount(dropped), 'Frames that the hook left out, so as not to slow training down') : ''}
       ${progress && progress.stepsPerSecond > 0
@@ -34,6 +34,8 @@ function number(name: string, value: string, title: string): TemplateResult {
 customElements.define('phosphene-numbers', Numbers);
 
 export class StatusLight extends Part {
+  protected override readonly follows = { change: 0, tick: 0 };
+
   protected override render(): TemplateResult {
     const { tone, text, detail } = this.session.status;
     return html`<div role="status" class="status ${tone}" title=${detail}><i aria-hidden="true"></i>${text}</div>`;
