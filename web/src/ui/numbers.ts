@@ -16,7 +16,7 @@ export class Numbers extends Part {
     const live = session.layout !== undefined;
     return html`
       ${step === undefined ? '' : number('step', formatCount(step), 'Training step of the picture that is shown')}
-      ${live ? number('fps', String(session.paints.length), 'Frames shown in the last second') : ''}
+      ${live ? number('fps', String(session.paints.filter((time) => time > performance.now() - 1000).length), 'Frames shown in the last second') : ''}
       ${live ? number('ms behind', formatCount(Math.round(session.behind * 1000)), 'Since what is shown left the server: the way here, and what the player keeps in hand') : ''}
       ${cost ? number('hook', formatShare(cost), 'Part of the training thread’s time that the hook takes') : ''}
       ${dropped ? number('dropped', formatCount(dropped), 'Frames that the hook left out, so as not to slow training down') : ''}
