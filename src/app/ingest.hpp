@@ -101,7 +101,7 @@ class Ingest {
   // Of the ingest thread.
   std::vector<std::unique_ptr<Connection>> connections_;
   std::int64_t accept_again_us_ = 0;
-  std::int64_t trim_again_us_ = 0;
+  std::int64_t trimmed_us_ = 0;
   bool closed_since_trim_ = false;
   bool starved_ = false;  // the latest accept failed
   std::thread thread_;
