@@ -13,7 +13,7 @@ export class Numbers extends Part {
     const step = session.step ?? (progress && Number(progress.step));
     const cost = progress && (progress.costUsPerStep * progress.stepsPerSecond) / 1e6;
     const dropped = progress && Number(progress.framesDroppedQueue + progress.framesDroppedBudget);
-    const live = session.layout !== undefined;
+    const live = session.layout !== undefined && session.status.tone === 'live'; // else a picture is repeated, and these tell nothing
     return html`
       ${step === undefined ? '' : number('step', formatCount(step), 'Training step of the picture that is shown')}
       ${live ? number('fps', String(session.paints.filter((time) => time > performance.now() - 1000).length), 'Frames shown in the last second') : ''}

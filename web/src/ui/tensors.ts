@@ -53,7 +53,7 @@ export class TensorList extends Part {
       <div class="list" @pointerleave=${() => session.highlight(undefined)}>
         ${groupByModule(found).map(
           ([module, members]) => html`<section>
-            ${module ? html`<h3>${module}</h3>` : ''}
+            ${module ? html`<h3 title=${module}><bdi>${module}</bdi></h3>` : ''}
             <ul>
               ${members.map((section) => this.row(section))}
             </ul>
