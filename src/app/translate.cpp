@@ -8,6 +8,10 @@ namespace {
 
 using stream::View;
 
+// Of weights that are pooled. A few that grew large leave the others on the lowest levels of a
+// linear scale; four decades, as for gradients, make all of them the same light grey.
+constexpr double kMagnitudeDecades = 2;
+
 v1::Shape default_shape(View::Mode mode) {
   switch (mode) {
     case View::Mode::kParameters:
@@ -132,6 +136,8 @@ v1::ViewPlan make_plan(std::uint32_t view_id, const View& view, const canvas::La
   v1::Scaling& scaling = *plan.mutable_scaling();
   scaling.set_range(range_of(view.range));
   scaling.set_shape(shape_of(view));
+  if (view.mode == View::Mode::kParameters && view.shape == View::Shape::kDefault)
+    scaling.set_magnitude_decades(kMagnitudeDecades);
   scaling.set_scope(view.scope == View::Scope::kNetwork ? v1::SCOPE_NETWORK : v1::SCOPE_LAYER);
   if (view.range == View::Range::kFixed) {
     fix_range(scaling, view.lo, view.hi);

@@ -129,12 +129,17 @@ Scaling read_scaling(pbf_reader from) {
       case fixed64(6):
         scaling.decades = finite(from.get_double(), "decades");
         break;
+      case fixed64(7):
+        scaling.magnitude_decades = finite(from.get_double(), "magnitude_decades");
+        break;
       default:
         from.skip();
     }
   }
   require(scaling.range != RangeMode::kFixed || scaling.lo <= scaling.hi, "lo and hi");
   require(scaling.decades >= 0 && scaling.decades <= kMaxDecades, "decades");
+  require(scaling.magnitude_decades >= 0 && scaling.magnitude_decades <= kMaxDecades,
+          "magnitude_decades");
   if (scaling.decades == 0) scaling.decades = Scaling().decades;
   return scaling;
 }

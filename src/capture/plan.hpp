@@ -38,9 +38,10 @@ struct Scaling {
   RangeMode range = RangeMode::kSteady;
   Shape shape = Shape::kAuto;
   Scope scope = Scope::kLayer;
-  double lo = 0;       // RangeMode::kFixed
-  double hi = 0;       // RangeMode::kFixed
-  double decades = 4;  // Shape::kLog; what is not above 0 means 4
+  double lo = 0;                 // RangeMode::kFixed
+  double hi = 0;                 // RangeMode::kFixed
+  double decades = 4;            // Shape::kLog; what is not above 0 means 4
+  double magnitude_decades = 0;  // Shape::kSymmetric; 0: magnitudes are drawn linearly, from 0
 };
 
 /// One axis of a tile: dimensions flattened in the order given, the last one fastest, m elements in

@@ -17,17 +17,19 @@ constexpr Range kRangeOfLevels = {0, kLevels, Shape::kLinear};
 }  // namespace
 
 Result<Quantiser> Quantiser::create(const TensorPlan& plan, Quantity quantity,
-                                    std::span<const std::uint64_t> shape) {
+                                    std::span<const std::uint64_t> shape,
+                                    double magnitude_decades) {
   auto grid = grid_of(plan, shape);
   if (!grid) return grid.error();
-  return Quantiser(plan, quantity, std::move(*grid));
+  return Quantiser(plan, quantity, std::move(*grid), magnitude_decades);
 }
 
-Quantiser::Quantiser(const TensorPlan& plan, Quantity quantity, Grid grid)
+Quantiser::Quantiser(const TensorPlan& plan, Quantity quantity, Grid grid, double magnitude_decades)
     : tensor_(plan.tensor),
       cells_(grid.cells),
       magnitudes_(quantity == Quantity::kMagnitude || plan.pooling == Pooling::kRms),
       take_magnitude_(quantity == Quantity::kMagnitude),
+      magnitude_decades_(magnitude_decades),
       grid_(std::move(grid)),
       dims_(grid_.extents.size()) {
   std::iota(dims_.begin(), dims_.end(), 0u);
@@ -35,7 +37,7 @@ Quantiser::Quantiser(const TensorPlan& plan, Quantity quantity, Grid grid)
 }
 
 Range Quantiser::as_drawn(const Range& range) const {
-  return magnitudes_ ? range_of_magnitudes(range) : range;
+  return magnitudes_ ? range_of_magnitudes(range, magnitude_decades_) : range;
 }
 
 template <typename T>

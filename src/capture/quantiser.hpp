@@ -37,9 +37,11 @@ namespace phosphene::capture {
 /// are, with the range 0 … 16.
 class Quantiser {
  public:
-  /// `shape` is the declared one. An Error says what of the plan does not fit it.
+  /// `shape` is the declared one; `magnitude_decades` as in Scaling. An Error says what of the plan
+  /// does not fit the shape.
   static Result<Quantiser> create(const TensorPlan& plan, Quantity quantity,
-                                  std::span<const std::uint64_t> shape);
+                                  std::span<const std::uint64_t> shape,
+                                  double magnitude_decades = 0);
 
   std::uint32_t cells() const { return cells_; }
 
@@ -56,7 +58,7 @@ class Quantiser {
   void write(const Range& range, Tile& tile);
 
  private:
-  Quantiser(const TensorPlan& plan, Quantity quantity, Grid grid);
+  Quantiser(const TensorPlan& plan, Quantity quantity, Grid grid, double magnitude_decades);
 
   template <typename T>
   void collect(const TensorView& view, std::vector<T>& values);
@@ -68,6 +70,7 @@ class Quantiser {
   std::uint32_t cells_;
   bool magnitudes_;  // what is drawn is never negative
   bool take_magnitude_;
+  double magnitude_decades_;
   Grid grid_;
   std::vector<std::uint32_t> dims_;  // 0, 1, … rank − 1
   std::optional<Pooler> pooler_;

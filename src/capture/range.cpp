@@ -142,8 +142,10 @@ Range RangeTracker::update(const Bounds& frame) {
   return drawn;
 }
 
-Range range_of_magnitudes(const Range& range) {
-  return range.shape == Shape::kSymmetric ? Range{0, range.hi, Shape::kLinear} : range;
+Range range_of_magnitudes(const Range& range, double decades) {
+  if (range.shape != Shape::kSymmetric) return range;
+  if (decades > 0 && range.hi > 0) return log_range(range.hi, usable_decades(decades));
+  return {0, range.hi, Shape::kLinear};
 }
 
 }  // namespace phosphene::capture

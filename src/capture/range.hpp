@@ -51,7 +51,7 @@ class RangeTracker {
 };
 
 /// The range a tile of magnitudes (Quantity::kMagnitude, Pooling::kRms) is drawn with: a symmetric
-/// one begins at 0.
-Range range_of_magnitudes(const Range& range);
+/// one begins at 0, or is logarithmic over `decades` if they are above 0.
+Range range_of_magnitudes(const Range& range, double decades);
 
 }  // namespace phosphene::capture

@@ -20,7 +20,7 @@ constexpr double kSlack = 0.25;
 
 bool equal(const Scaling& a, const Scaling& b) {
   const auto tie = [](const Scaling& s) {
-    return std::tie(s.range, s.shape, s.scope, s.lo, s.hi, s.decades);
+    return std::tie(s.range, s.shape, s.scope, s.lo, s.hi, s.decades, s.magnitude_decades);
   };
   return tie(a) == tie(b);
 }
@@ -49,7 +49,8 @@ std::unique_ptr<WatchedView> WatchedView::create(const ViewPlan& plan, std::uint
       continue;
     }
     const auto& [info, revision] = declared[wanted.tensor - 1];
-    Result<Quantiser> quantiser = Quantiser::create(wanted, plan.quantity, info.shape);
+    Result<Quantiser> quantiser =
+        Quantiser::create(wanted, plan.quantity, info.shape, plan.scaling.magnitude_decades);
     if (!quantiser) {
       refuse(info.name, quantiser.error().message);
       continue;

@@ -58,6 +58,7 @@ v1::ToHook whole_plan() {
   view.mutable_scaling()->set_lo(0.25);
   view.mutable_scaling()->set_hi(8);
   view.mutable_scaling()->set_decades(3);
+  view.mutable_scaling()->set_magnitude_decades(2);
   v1::TensorPlan& tensor = *view.add_tensors();
   tensor.set_tensor(9);
   tensor.set_pooling(v1::POOLING_RMS);
@@ -201,6 +202,7 @@ TEST_CASE("messages of the server are read as libprotobuf wrote them") {
   CHECK(view.scaling.lo == 0.25);
   CHECK(view.scaling.hi == 8);
   CHECK(view.scaling.decades == 3);
+  CHECK(view.scaling.magnitude_decades == 2);
   REQUIRE(view.tensors.size() == 2);
   CHECK(view.tensors[0].tensor == 9);
   CHECK(view.tensors[0].pooling == Pooling::kRms);
@@ -265,6 +267,9 @@ TEST_CASE("a plan out of bounds is left out, and the field is named") {
   SUBCASE("decades") {
     view.mutable_scaling()->set_decades(-1);
     CHECK(complaint(message).find("decades") != std::string::npos);
+    view.mutable_scaling()->set_decades(0);
+    view.mutable_scaling()->set_magnitude_decades(nan);
+    CHECK(complaint(message).find("magnitude_decades") != std::string::npos);
   }
   SUBCASE("an enumeration") {
     view.set_quantity(static_cast<v1::Quantity>(77));

@@ -132,6 +132,12 @@ TEST_CASE("auto begins at 0 until something is negative, and again when nothing 
 }
 
 TEST_CASE("magnitudes are drawn from 0 under a symmetric range") {
-  CHECK(range_of_magnitudes({-2, 2, Shape::kSymmetric}) == Range{0, 2, Shape::kLinear});
-  CHECK(range_of_magnitudes({-1, 2, Shape::kLinear}) == Range{-1, 2, Shape::kLinear});
+  CHECK(range_of_magnitudes({-2, 2, Shape::kSymmetric}, 0) == Range{0, 2, Shape::kLinear});
+  CHECK(range_of_magnitudes({-1, 2, Shape::kLinear}, 0) == Range{-1, 2, Shape::kLinear});
+}
+
+TEST_CASE("magnitudes under a symmetric range are logarithmic over the decades asked for") {
+  CHECK(range_of_magnitudes({-2, 2, Shape::kSymmetric}, 2) == Range{0.02, 2, Shape::kLog});
+  CHECK(range_of_magnitudes({-1, 2, Shape::kLinear}, 2) == Range{-1, 2, Shape::kLinear});
+  CHECK(range_of_magnitudes({0, 0, Shape::kSymmetric}, 2) == Range{0, 0, Shape::kLinear});
 }
