@@ -34,6 +34,7 @@ struct TensorInfo {
   std::uint32_t attached_to = 0;  // 0: none
   double lo = 0;  // frames: the range they are drawn in; lo = hi: found from the values
   double hi = 0;
+  bool operator==(const TensorInfo&) const = default;
 };
 
 struct Frame {

@@ -138,7 +138,7 @@ PHOSPHENE_API phosphene_status phosphene_open(const phosphene_options* options,
 
 /* Says what there is to see: at most 20,000 tensors with names of at most 512 bytes. Returns the
  * tensor's id, or 0 (phosphene_last_error() says why, and so does the page). The same name and kind
- * again: the same id, with the new shape and dtype. */
+ * again: the same id, with the new shape and dtype, and nothing bound to it. */
 PHOSPHENE_API uint32_t phosphene_declare(phosphene_session* session, const phosphene_info* info);
 
 /* Has the tensor's values read at every phosphene_step() that captures. `view->data` must stay

@@ -66,16 +66,17 @@ void Sender::run() {
   do {
     try {
       attempt();
-      bridge_->connected.set(false);
-      watch_nothing();
-      if (lasted_) pause_ms = kFirstPauseMs;
-      sleep_ms(pause_ms);
     } catch (...) {  // no memory; nothing may end the trainer's process from here
       bridge_->fork_guard.hold(-1);
-      bridge_->connected.set(false);
-      watch_nothing();
       warn_once("out of memory for frames; training goes on, and the hook connects again");
+    }
+    bridge_->connected.set(false);
+    if (lasted_) pause_ms = kFirstPauseMs;
+    try {
+      watch_nothing();
       sleep_ms(pause_ms);
+    } catch (...) {  // still none
+      ::poll(nullptr, 0, pause_ms);
     }
     pause_ms = std::min(2 * pause_ms, kLongestPauseMs);
   } while (!is_closing());
@@ -171,9 +172,11 @@ bool Sender::push(Connection& connection, const Message& message) {
   return true;
 }
 
+// Frames come last: where the link is slow there is always a newer one, and nothing else would be
+// sent.
 bool Sender::push_next(Connection& connection) {
-  return push_tensors(connection) || push_notice(connection) || push_frame(connection) ||
-         push_scalars(connection) || push_progress(connection);
+  return push_tensors(connection) || push_notice(connection) || push_progress(connection) ||
+         push_scalars(connection) || push_frame(connection);
 }
 
 bool Sender::push_tensors(Connection& connection) {

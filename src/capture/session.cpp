@@ -151,8 +151,10 @@ Result<std::uint32_t> Session::declare(TensorInfo info) {
     tensors_.emplace_back();
   }
   Tensor& tensor = tensors_[info.id - 1];
-  tensor.declared = {std::move(info), ++revision_};
   tensor.bound.reset();
+  // A server has no reason to plan anew for what is as it was: the plans there are stay good.
+  if (tensor.declared.info == info) return info.id;
+  tensor.declared = {std::move(info), ++revision_};
   bridge_->catalogue.declare(tensor.declared);
   return tensor.declared.info.id;
 }

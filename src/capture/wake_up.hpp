@@ -5,8 +5,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdint>
 
+#include "base/clock.hpp"
 #include "base/handle.hpp"
 
 namespace phosphene::capture {
@@ -27,9 +30,14 @@ class WakeUp {
     [[maybe_unused]] const auto got = ::read(fd_.get(), &count, sizeof count);
   }
 
+  /// Signals that the process handles meanwhile do not end it.
   void wait_ms(int timeout_ms) const {
+    const std::int64_t until_us = monotonic_us() + std::int64_t{1000} * timeout_ms;
     pollfd waiting{fd_.get(), POLLIN, 0};
-    ::poll(&waiting, 1, timeout_ms);
+    while (::poll(&waiting, 1, timeout_ms) < 0 && errno == EINTR) {
+      const std::int64_t left_us = std::max<std::int64_t>(until_us - monotonic_us(), 0);
+      timeout_ms = static_cast<int>((left_us + 999) / 1000);
+    }
   }
 
  private:

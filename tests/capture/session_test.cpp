@@ -4,14 +4,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstring>
 #include <numeric>
 #include <thread>
 
+#include "allocations.hpp"
 #include "capture/phosphene.h"
 #include "capture/scalar_ring.hpp"
+#include "capture/wake_up.hpp"
 #include "test_server.hpp"
 
 // Read by ThreadSanitizer alone, which by default ends a forked child that starts a thread, as
@@ -397,6 +400,52 @@ TEST_CASE("case_41: what is no message of a server ends the connection, never th
   CHECK(server.accept());
 }
 
+TEST_CASE("case_16: a tensor declared once more as it was is shown on under the plans there are") {
+  Server server;
+  Trainer trainer(server.address());
+  const auto weight = trainer.declare("weight", {4});
+  const auto values = counting(4);
+  trainer.bind(weight, values.data(), {4});
+  auto peer = server.accept();
+  REQUIRE(peer);
+  peer->send(plan_of({weight}));
+  CHECK(levels_of(frame_of(trainer, *peer).tiles(0)) == std::vector<int>{0, 1, 2, 3});
+
+  // A server sees nothing new in it and sends no other plans.
+  const std::vector<float> elsewhere{9, 8, 7, 6};
+  CHECK(trainer.declare("weight", {4}) == weight);
+  trainer.bind(weight, elsewhere.data(), {4});
+  const std::uint64_t before = trainer.steps();
+  v1::Frame frame;
+  do {
+    frame = frame_of(trainer, *peer);
+  } while (frame.step() <= before);
+  CHECK(levels_of(frame.tiles(0)) == std::vector<int>{9, 8, 7, 6});
+}
+
+TEST_CASE("case_36: numbers and progress get through a link that frames alone would fill") {
+  Server server;
+  Trainer trainer(server.address());
+  const auto weight = trainer.declare("weight", {1000, 1000});
+  const auto values = counting(1'000'000);
+  trainer.bind(weight, values.data(), {1000, 1000});
+  auto peer = server.accept();
+  REQUIRE(peer);
+  peer->send(plan_of({weight}));
+  // Each step reads a little: frames are made faster than they are taken.
+  int frames = 0;
+  bool numbers = false;
+  CHECK(trainer.train_until([&] {
+    phosphene_scalar(trainer.get(), "loss", 1);
+    if (const auto message = peer->next(0)) {
+      frames += message->has_frame();
+      numbers |= frames > 3 && message->has_scalars();
+    }
+    return numbers || frames > 40;
+  }));
+  CHECK(numbers);
+}
+
 TEST_CASE("case_28: a server that stops reading loses frames, never a step") {
   Server server;
   Trainer trainer(server.address());
@@ -451,6 +500,33 @@ TEST_CASE("case_28: the server comes late, dies and comes back; training knows n
     CHECK(trainer.train_until_watched(false));
     CHECK(trainer.cost().connected == 0);
   }
+}
+
+TEST_CASE("a hook's thread without memory ends neither itself nor the training") {
+  Server server;
+  Trainer trainer(server.address());
+  const auto weight = trainer.declare("weight", {4});
+  const auto values = counting(4);
+  trainer.bind(weight, values.data(), {4});
+  auto peer = server.accept();
+  REQUIRE(peer);
+  peer->send(plan_of({weight}, 1));
+  frame_of(trainer, *peer, 1);
+  {
+    const NoMemoryElsewhere none;
+    peer->send(plan_of({weight}, 2));
+    int steps = 0;
+    CHECK(trainer.train_until([&] {
+      phosphene_scalar(trainer.get(), "loss", 1);
+      return trainer.cost().connected == 0 && ++steps == 500;
+    }));
+  }
+  do {
+    peer = server.accept();  // those of its attempts that came to nothing, too
+    REQUIRE(peer);
+  } while (!peer->next(v1::FromHook::kTensors));
+  peer->send(plan_of({weight}, 3));
+  CHECK(frame_of(trainer, *peer, 3).tiles(0).cells() == 4);
 }
 
 TEST_CASE("a refused hook tries again") {
@@ -744,6 +820,30 @@ TEST_CASE("signals of the process never reach the hook's thread") {
   int taken = 0;
   sigwait(&mine, &taken);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+// Closing waits so for what is queued, and the end of a data loader's children is a signal too.
+TEST_CASE("who waits to be woken goes on waiting when a signal comes") {
+  static std::atomic<int> handled;
+  handled = 0;
+  struct sigaction action {}, before {};
+  action.sa_handler = [](int) { ++handled; };
+  REQUIRE(::sigaction(SIGUSR1, &action, &before) == 0);
+  phosphene::capture::WakeUp wake_up;
+  std::atomic<bool> woken = false;
+  const pthread_t waiting = ::pthread_self();
+  std::thread other([&] {
+    while (handled < 3) {
+      ::pthread_kill(waiting, SIGUSR1);
+      ::usleep(5'000);
+    }
+    woken = true;
+    wake_up.signal();
+  });
+  wake_up.wait_ms(kPatienceMs);
+  CHECK(woken);
+  other.join();
+  ::sigaction(SIGUSR1, &before, nullptr);
 }
 
 TEST_CASE("PHOSPHENE_MODE=disabled makes every call a no-op") {
