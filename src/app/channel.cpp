@@ -76,7 +76,6 @@ class Channel::Work {
 
   bool set_stage(const Run& run, const std::shared_ptr<const TensorTable>& table,
                  std::int64_t now) {
-    if (stage_) number_ = stage_->number();
     Result<std::unique_ptr<Stage>> stage =
         Stage::create(view_, run.id(), table, encoder_, ++layouts_, number_);
     if (!stage) {
@@ -129,6 +128,7 @@ class Channel::Work {
   void draw(const v1::Frame& frame) {
     const std::uint64_t refused = stage_->tiles_refused();
     stage_->draw(frame);
+    number_ = stage_->number();
     counters_.tiles_refused += stage_->tiles_refused() - refused;
     ++counters_.frames_drawn;
   }

@@ -176,6 +176,13 @@ TEST_CASE("a channel waits for a run, asks it for what the view needs, and shows
       const auto left = hook.run->plans_after(hook.sent);
       return left && left->views_size() == 0;
     }));
+    // The page still shows the first run's picture when the second's facts are there.
+    const auto others = second.plans();
+    REQUIRE(others);
+    second.answer(*others, 7, 1, 25);
+    const auto next = viewer.facts([](const v1::Facts& f) { return f.step() == 7; });
+    REQUIRE(next);
+    CHECK(next->number() == facts->number() + 1);
   }
 }
 
