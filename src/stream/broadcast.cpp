@@ -48,8 +48,8 @@ void Broadcast::start(const v1::ChannelStart& start) {
     state.set_state(message);
     state.epoch = start.epoch();
     state.running = true;
-    state.max_behind = std::clamp<std::int64_t>(std::lround(start.fps() * kMaxSecondsBehind), 4,
-                                                kMaxFragments / 2);
+    state.most_fragments = std::clamp<std::size_t>(
+        static_cast<std::size_t>(std::lround(start.fps() * kMaxSecondsBehind)), 4, kMaxFragments);
   });
   keyframe_wanted_ = false;  // an epoch begins with one
   changed();
@@ -83,7 +83,7 @@ void Broadcast::push(std::vector<std::uint8_t> fragment, bool keyframe) {
     state.counters.bytes += fragment.size();
     state.bytes += made->bytes.size();
     state.fragments.push_back(made);
-    while (state.fragments.size() > kMaxFragments ||
+    while (state.fragments.size() > state.most_fragments ||
            (state.bytes > kMaxBytes && state.fragments.size() > 1)) {
       state.bytes -= state.fragments.front()->bytes.size();
       evicted.push_back(std::move(state.fragments.front()));
@@ -108,16 +108,16 @@ SharedMessage Broadcast::next(Cursor& cursor) {
       return state.state;
     }
     const std::uint64_t end = state.end();
-    const auto is_near = [&](std::uint64_t number) {
-      return number >= state.first && number < end && end - number <= state.max_behind;
+    const auto is_here = [&](std::uint64_t number) {
+      return number >= state.first && number < end;
     };
     if (!state.running || (!cursor.waiting && cursor.next == end)) {
       cursor.seen = changes;
       return nullptr;
     }
-    if (cursor.waiting || !is_near(cursor.next)) {
+    if (cursor.waiting || !is_here(cursor.next)) {
       const std::uint64_t keyframe = state.newest_keyframe;
-      if (!is_near(keyframe)) {
+      if (!is_here(keyframe)) {
         cursor.waiting = true;
         cursor.seen = changes;
         keyframe_wanted_ = true;

@@ -38,11 +38,11 @@ using SharedMessage = std::shared_ptr<const Message>;
 /// Serialises a message without media.
 SharedMessage make_message(const v1::ToPage& message);
 
-/// Thread-safe. Bounded: at most kMaxFragments and kMaxBytes, the oldest go first; a viewer who was
-/// at one of them, or who is more than half a second of frames behind, waits for the next keyframe.
+/// Thread-safe. Bounded: half a second of frames, at least four, at most kMaxFragments, and
+/// kMaxBytes; the oldest go first, and a viewer who was at one of them waits for the next keyframe.
 class Broadcast {
  public:
-  static constexpr std::size_t kMaxFragments = 256;
+  static constexpr std::size_t kMaxFragments = 128;
   static constexpr std::size_t kMaxBytes = 32u << 20;
 
   /// `wake` is called after each change, from the writer's thread, and must not block.
@@ -90,7 +90,7 @@ class Broadcast {
     std::uint64_t first = 1;  // number of fragments.front()
     std::deque<SharedMessage> fragments;
     std::uint64_t newest_keyframe = 0;  // its number; below `first`: it is gone
-    std::uint64_t max_behind = 0;       // fragments
+    std::size_t most_fragments = 0;     // that are kept, at this rate
     std::size_t bytes = 0;
     Counters counters;
 
