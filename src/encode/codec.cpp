@@ -16,8 +16,6 @@ namespace {
 constexpr int kExactQp = 13;
 constexpr char kExactX264[] = "deadzone-inter=6:deadzone-intra=0:dct-decimate=0:fast-pskip=0";
 
-// Whoever joins asks for a keyframe; this interval is for players that seek, and for lost data.
-
 bool takes_yuv420p(const AVCodec* codec) {
   const AVPixelFormat* format = codec->pix_fmts;
   if (!format) return true;

@@ -51,7 +51,7 @@ class Encoder {
 
   /// One picture in, its packet out, in the same call. The picture has the size the encoder was
   /// made for and need not outlive the call. `facts` ride in the access unit as user-data SEI. The
-  /// first packet is a keyframe, so is each asked for, and one at least every ten seconds.
+  /// first packet is a keyframe, so is each asked for.
   virtual Result<Packet> encode(const Picture& picture, bool keyframe,
                                 std::span<const std::uint8_t> facts) = 0;
   virtual const StreamInfo& info() const = 0;
