@@ -1,6 +1,6 @@
 // The one <video>, fed through Media Source Extensions and held at the live edge.
 import { type FragmentTimes, timescaleOf, timesOf } from './boxes';
-import { evictable, Jitter, kFastest, steer, targetOf } from './steering';
+import { evictable, kFastest, steer } from './steering';
 import { Timeline } from './timeline';
 
 declare global {
@@ -42,12 +42,10 @@ export class Player {
   private source: MediaSource | undefined;
   private buffer: SourceBuffer | undefined;
   private mime = '';
-  private timescale = 1; // of the channel whose frames come
   private waiting: Part[] = [];
   private waitingBytes = 0;
   private needsKeyframe = true;
   private readonly timeline = new Timeline();
-  private readonly jitter = new Jitter();
   private keyframes: number[] = []; // when those that are buffered are shown, ascending
   private lastAsked = -Infinity;
   private appended = false; // a fragment is on its way into the buffer
@@ -73,18 +71,12 @@ export class Player {
     return this.wanted;
   }
 
-  get target(): number {
-    return targetOf(this.timeline.frameDuration, this.jitter.seconds);
-  }
-
   /** A channel begins: its init segment. */
   begin(mime: string, init: Uint8Array, fps: number): void {
     this.drop();
-    this.jitter.reset();
     this.mime = mime;
     if (!this.source) this.attach();
-    this.timescale = timescaleOf(init) ?? 1;
-    this.waiting.push({ init, timescale: this.timescale, fps });
+    this.waiting.push({ init, timescale: timescaleOf(init) ?? 1, fps });
     this.pump();
   }
 
@@ -94,9 +86,7 @@ export class Player {
     if (this.waiting.length >= kMostWaiting || this.waitingBytes + media.length > kMostBytes) this.skip();
     if (this.needsKeyframe && !keyframe) return;
     this.needsKeyframe = false;
-    const times = timesOf(media);
-    if (times) this.jitter.add(times.decodeTime / this.timescale, performance.now() / 1000);
-    this.waiting.push({ media, times, keyframe });
+    this.waiting.push({ media, times: timesOf(media), keyframe });
     this.waitingBytes += media.length;
     this.pump();
   }
@@ -199,7 +189,6 @@ export class Player {
       ranges,
       keyframe: this.keyframes.at(-1),
       frame: this.timeline.frameDuration,
-      jitter: this.jitter.seconds,
     });
     if ('rate' in action) {
       video.playbackRate = action.rate;
