@@ -82,7 +82,8 @@ struct Tensor {
 
 struct Details {
   Tensor attached_to = {};  // the weight whose outputs these values belong to: biases, norms
-  Sizes strides = {};  // in elements; empty: C order. Column-major, as Eigen's default: {1, rows}
+  Sizes strides = {};     // in elements, one a dimension; empty: C order. Column-major, as Eigen's
+                          // default: {1, rows}
   double lo = 0, hi = 0;  // frames: the range they are drawn in
 };
 
@@ -189,10 +190,12 @@ class Session {
     return text.empty() ? nullptr : text.c_str();
   }
 
+  // The library reads a stride for each dimension: a view with fewer or more has no rank it takes.
   static phosphene_view view_of(const Tensor& tensor, Values values) {
+    const bool fits = tensor.strides.empty() || tensor.strides.size() == tensor.shape.size();
     return {.data = values.data,
             .dtype = values.dtype,
-            .rank = static_cast<std::int32_t>(tensor.shape.size()),
+            .rank = fits ? static_cast<std::int32_t>(tensor.shape.size()) : -1,
             .shape = tensor.shape.data(),
             .strides = tensor.strides.empty() ? nullptr : tensor.strides.data()};
   }

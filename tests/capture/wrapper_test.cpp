@@ -26,6 +26,11 @@ TEST_CASE("a network declared in C++ arrives with its names, roles and values") 
         0);
   CHECK(phosphene::Session::error().find("deep") != std::string::npos);
 
+  // Strides are read one a dimension, wherever they end.
+  for (const phosphene::Sizes& strides : {phosphene::Sizes{1}, phosphene::Sizes{3, 1, 1}})
+    CHECK_FALSE(cast.bind({.id = turned.id, .shape = {2, 3}, .strides = strides}, weights));
+  CHECK(phosphene::Session::error().find("rank") != std::string::npos);
+
   auto peer = server.accept();
   REQUIRE(peer);
   std::vector<v1::Tensor> tensors;
