@@ -1,4 +1,5 @@
-// How often a thread asked for memory, and what happens when there is none. Counted in the whole program that links allocations.cpp.
+// How often a thread asked for memory, and what happens when there is none. Counted in the whole
+// program that links allocations.cpp.
 #pragma once
 
 #include <cstddef>

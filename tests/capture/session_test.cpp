@@ -826,7 +826,7 @@ TEST_CASE("signals of the process never reach the hook's thread") {
 TEST_CASE("who waits to be woken goes on waiting when a signal comes") {
   static std::atomic<int> handled;
   handled = 0;
-  struct sigaction action {}, before {};
+  struct sigaction action{}, before{};
   action.sa_handler = [](int) { ++handled; };
   REQUIRE(::sigaction(SIGUSR1, &action, &before) == 0);
   phosphene::capture::WakeUp wake_up;
