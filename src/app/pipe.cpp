@@ -22,7 +22,7 @@ namespace phosphene::app {
 namespace {
 
 constexpr int kPollMs = 100;                 // how late a signal may be noticed
-constexpr std::int64_t kRepeatUs = 200'000;  // after the end of input, for viewers who come later
+constexpr std::int64_t kRepeatUs = 200'000;  // after the end of input
 
 struct Encoding {
   phosphene_dtype dtype;
@@ -43,12 +43,16 @@ Encoding encoding_of(const PipeOptions& options) {
   return {PHOSPHENE_UINT8, width};
 }
 
-/// Reads until the buffer is full. Less: the input ended, or a signal came.
-std::size_t read_frame(std::vector<char>& buffer) {
+/// Reads until the buffer is full, and calls `idle` now and then while nothing comes. Less: the
+/// input ended, or a signal came.
+template <typename Idle>
+std::size_t read_frame(std::vector<char>& buffer, Idle idle) {
   std::size_t got = 0;
   while (got < buffer.size() && !Signals::stopping()) {
     pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-    if (::poll(&input, 1, kPollMs) <= 0) continue;
+    const int ready = ::poll(&input, 1, kPollMs);
+    if (ready == 0) idle();
+    if (ready <= 0) continue;
     const ssize_t bytes = ::read(STDIN_FILENO, buffer.data() + got, buffer.size() - got);
     if (bytes == 0 || (bytes < 0 && errno != EINTR && errno != EAGAIN)) break;
     if (bytes > 0) got += static_cast<std::size_t>(bytes);
@@ -123,11 +127,15 @@ bool run_pipe(const PipeOptions& options, const std::string& address, bool stay)
   };
 
   std::uint64_t frames = 0;
+  // For viewers who come while the input stands still.
+  const auto repeat = [&] {
+    if (frames > 0) step(frames - 1);
+  };
   std::size_t cut = 0;  // bytes of a last frame that is not whole
   const auto period_us = static_cast<std::int64_t>(1e6 / options.fps);
   for (std::int64_t due = monotonic_us(); !Signals::stopping();
        due = std::max(due + period_us, monotonic_us() - period_us)) {
-    const std::size_t got = read_frame(incoming);
+    const std::size_t got = read_frame(incoming, repeat);
     if (got < incoming.size()) {
       cut = got;
       break;
@@ -147,7 +155,7 @@ bool run_pipe(const PipeOptions& options, const std::string& address, bool stay)
                              (stay ? "; the last one is still shown, Ctrl-C ends" : ""));
   while (stay && frames > 0 && !Signals::stopping()) {
     sleep_until(monotonic_us() + kRepeatUs);
-    step(frames - 1);
+    repeat();
   }
   return cut == 0;
 }
