@@ -13,6 +13,11 @@ std::string nothing_to_show(stream::View::Mode mode) {
   return "this run has no " + std::string(name_of(kind_of(mode))) + "s to show";
 }
 
+std::string nothing_to_draw(stream::View::Mode mode) {
+  return "none of this run's " + std::string(name_of(kind_of(mode))) +
+         "s can be drawn: they have no elements, or more than 2^40";
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Stage>> Stage::create(const stream::View& view, std::string run,
@@ -38,6 +43,7 @@ Result<std::unique_ptr<Stage>> Stage::create(const stream::View& view, std::stri
       stage->tensors_,
       {.width = view.width, .height = view.height, .pooling = to_canvas(view.pooling)});
   if (!layout) return layout.error();
+  if (layout->sections.empty()) return Error{nothing_to_draw(view.mode)};
   stage->layout_ = *std::move(layout);
   for (std::size_t i = 0; i < stage->layout_.sections.size(); ++i)
     stage->section_of_[stage->tensors_[stage->layout_.sections[i].tensor].id] = i;

@@ -205,6 +205,20 @@ TEST_CASE("what a run does not have is said") {
   CHECK(viewer.start());
 }
 
+TEST_CASE("case_10: tensors without elements are nothing to wait for, and that is said") {
+  Runs runs;
+  ChannelCounters counters;
+  Hook hook(runs, "run");
+  hook.send(test::declared({test::tensor(1, "weight", {0, 3})}));
+  Channel channel(view_of(stream::View::Mode::kParameters), runs, "null", counters, [] {});
+  Viewer viewer(channel.broadcast());
+  const auto stop = viewer.next([](const v1::ToPage& page) { return page.has_stop(); });
+  REQUIRE(stop);
+  CHECK(stop->stop().why().find("none of this run's parameters") != std::string::npos);
+  hook.send(test::declared({test::tensor(2, "more", {8, 6})}));
+  CHECK(viewer.start());
+}
+
 TEST_CASE("an encoder that is missing is said to the viewer") {
   Runs runs;
   ChannelCounters counters;
