@@ -30,6 +30,12 @@ struct OutOfBounds {
   const char* what;
 };
 
+constexpr std::size_t kMaxProblems = 64;  // that are told: a message may hold millions
+
+void report(std::vector<std::string>& problems, const char* what, const OutOfBounds& problem) {
+  if (problems.size() < kMaxProblems) problems.push_back(what + std::string(problem.what) + ".");
+}
+
 void require(bool holds, const char* what) {
   if (!holds) throw OutOfBounds{what};
 }
@@ -166,8 +172,7 @@ ViewPlan read_view(pbf_reader from, std::vector<std::string>& problems) {
         try {
           view.tensors.push_back(read_tensor(from.get_message()));
         } catch (const OutOfBounds& problem) {
-          problems.push_back(std::string("A tensor is not shown: its plan is out of bounds: ") +
-                             problem.what + ".");
+          report(problems, "A tensor is not shown: its plan is out of bounds: ", problem);
         }
         break;
       default:
@@ -190,8 +195,7 @@ Plans read_plans(pbf_reader from) {
         try {
           plans.views.push_back(read_view(from.get_message(), plans.problems));
         } catch (const OutOfBounds& problem) {
-          plans.problems.push_back(std::string("A view is not shown: its plan is out of bounds: ") +
-                                   problem.what + ".");
+          report(plans.problems, "A view is not shown: its plan is out of bounds: ", problem);
         }
         break;
       default:

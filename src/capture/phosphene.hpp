@@ -58,17 +58,20 @@ inline constexpr phosphene_dtype kDTypeOf = std::same_as<T, float>          ? PH
                                                                             : PHOSPHENE_INT64;
 
 /// Where values lie and of what type they are: a pointer, anything contiguous, or memory with a
-/// dtype that C++ has no type for. Not owned.
+/// dtype that C++ has no type for. Not owned. A container too short for its tensor is refused.
 struct Values {
   template <Number T>
   Values(const T* first) : data(first), dtype(kDTypeOf<T>) {}
   template <std::ranges::contiguous_range Range>
     requires Number<std::ranges::range_value_t<Range>>
-  Values(const Range& range) : Values(std::ranges::data(range)) {}
+  Values(const Range& range) : Values(std::ranges::data(range)) {
+    count = std::ranges::size(range);
+  }
   Values(const void* memory, phosphene_dtype type) : data(memory), dtype(type) {}
 
   const void* data;
   phosphene_dtype dtype;
+  std::size_t count = SIZE_MAX;  // elements there; of a pointer nobody knows
 };
 
 using Sizes = std::vector<std::int64_t>;
@@ -190,10 +193,26 @@ class Session {
     return text.empty() ? nullptr : text.c_str();
   }
 
+  static bool reaches_beyond(const Tensor& tensor, std::size_t count) {
+    if (count == SIZE_MAX) return false;
+    std::int64_t first = 0, last = 0, dense = 1;
+    for (std::size_t i = tensor.shape.size(); i-- > 0;) {
+      const std::int64_t size = tensor.shape[i];
+      if (size <= 0) return false;  // nothing is read
+      const std::int64_t stride = tensor.strides.empty() ? dense : tensor.strides[i];
+      if (__builtin_mul_overflow(dense, size, &dense)) return true;
+      std::int64_t reach = 0;
+      if (__builtin_mul_overflow(size - 1, stride, &reach)) return true;
+      if (__builtin_add_overflow(reach < 0 ? first : last, reach, reach < 0 ? &first : &last))
+        return true;
+    }
+    return first < 0 || static_cast<std::uint64_t>(last) >= count;
+  }
+
   // The library reads a stride for each dimension: a view with fewer or more has no rank it takes.
   static phosphene_view view_of(const Tensor& tensor, Values values) {
     const bool fits = tensor.strides.empty() || tensor.strides.size() == tensor.shape.size();
-    return {.data = values.data,
+    return {.data = fits && !reaches_beyond(tensor, values.count) ? values.data : nullptr,
             .dtype = values.dtype,
             .rank = fits ? static_cast<std::int32_t>(tensor.shape.size()) : -1,
             .shape = tensor.shape.data(),

@@ -73,7 +73,7 @@ Result<TensorView> TensorView::from(const phosphene_view& view) {
     std::copy_n(view.strides, view.rank, result.strides.begin());
   }
   if (result.elements() == 0) return result;
-  if (view.data == nullptr) return Error{"a tensor with elements needs a pointer to them"};
+  if (view.data == nullptr) return Error{"a tensor with elements needs memory that holds them all"};
   const std::size_t bytes = std::max<std::size_t>(bytes_of(result.dtype), 1);
   if (reinterpret_cast<std::uintptr_t>(view.data) % bytes != 0)
     return Error{"the values must lie on multiples of " + std::to_string(bytes) + " bytes"};

@@ -65,6 +65,25 @@ TEST_CASE("a network declared in C++ arrives with its names, roles and values") 
   CHECK(cast.cost().watched == 1);
 }
 
+TEST_CASE("a container too short for its tensor is refused, not read beyond") {
+  phosphene::Session cast({.address = "unix:/tmp/phosphene-nobody.sock"});
+  const std::vector<float> six(6);
+  const auto is_bound = [&](const phosphene::Sizes& shape, const phosphene::Sizes& strides = {}) {
+    const auto tensor = cast.declare(PHOSPHENE_PARAMETER, "weight", PHOSPHENE_FLOAT32, shape, {},
+                                     {.strides = strides});
+    return cast.bind(tensor, six);
+  };
+  CHECK(is_bound({2, 3}));
+  CHECK(is_bound({2, 3}, {1, 2}));
+  CHECK(is_bound({0, 100}));
+  CHECK(is_bound({}));
+  CHECK_FALSE(is_bound({2, 4}));
+  CHECK(phosphene::Session::error().find("memory that holds them all") != std::string::npos);
+  CHECK_FALSE(is_bound({2, 3}, {4, 1}));
+  CHECK_FALSE(is_bound({2, 3}, {-3, 1}));
+  CHECK_FALSE(is_bound({1 << 30, 1 << 30}));
+}
+
 TEST_CASE("a session that could not be opened takes every call") {
   phosphene::Session cast({.address = "nowhere at all"});
   CHECK_FALSE(cast);
