@@ -123,9 +123,7 @@ bool PageViewer::receive(lws* socket, std::string_view part, bool last) {
   }
   if (message.has_ping()) {
     in_flight_.arrived(message.ping().fragments(), monotonic_us());
-    v1::ToPage answer;
-    answer.mutable_pong()->set_time_ms(message.ping().time_ms());
-    say(answer);
+    pong_ = message.ping().time_ms();
   }
   if (message.has_visibility()) {
     // Visible once more, while it is: the page left frames out or fell behind, and begins anew.
@@ -157,13 +155,17 @@ void PageViewer::tick() {
 }
 
 bool PageViewer::has_news() const {
-  if (!outbox_.empty() || runs_told_ != hall_.runs.number()) return true;
+  if (pong_ || !outbox_.empty() || runs_told_ != hall_.runs.number()) return true;
   return subscription_.has_news() && !in_flight_.is_full();
 }
 
 Conversation::Next PageViewer::write(lws* socket) {
   SharedMessage message;
-  if (!outbox_.empty()) {
+  if (pong_) {
+    v1::ToPage answer;
+    answer.mutable_pong()->set_time_ms(*std::exchange(pong_, std::nullopt));
+    message = make_message(answer);
+  } else if (!outbox_.empty()) {
     message = std::move(outbox_.front());
     outbox_.pop_front();
   } else if (runs_told_ != hall_.runs.number()) {

@@ -47,6 +47,7 @@ class PageViewer : public Conversation {
   InFlight in_flight_;
 
   std::deque<SharedMessage> outbox_;  // small messages; full: the oldest goes
+  std::optional<double> pong_;  // the newest ping waits for its answer, the ones before got none
   std::uint64_t runs_told_ = 0;
   std::string scalars_run_;
   std::uint64_t scalars_cursor_ = 0;
