@@ -143,6 +143,7 @@ int run(int argc, char** argv) {
       .add_option("--format", pipe_options.format,
                   "levels4: two levels a byte; gray8: level = value / 16; float32: little-endian; "
                   "messages: a hook's")
+      ->option_text("FORMAT [gray8]")
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, PipeFormat>{{"levels4", PipeFormat::kLevels4},
                                             {"gray8", PipeFormat::kGray8},
@@ -189,7 +190,7 @@ int run(int argc, char** argv) {
     const auto is_command = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
     if (argc > 1 && argv[1][0] != '-' &&
         program.get_subcommands([&](CLI::App* command) { return is_command(command); }).empty())
-      throw CLI::ExtrasError({"there is no command '" + std::string(argv[1]) + "'"});
+      throw CLI::ValidationError("there is no command '" + std::string(argv[1]) + "'");
     program.parse(argc, argv);
     if (pipe_command.parsed() && pipe_options.format != PipeFormat::kMessages &&
         pipe_options.width == 0)

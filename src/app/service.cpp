@@ -10,6 +10,7 @@
 #include "app/metrics.hpp"
 #include "app/page.hpp"
 #include "app/token.hpp"
+#include "app/translate.hpp"
 #include "base/log.hpp"
 #include "base/tensor.hpp"
 #include "encode/encoder.hpp"
@@ -147,6 +148,12 @@ struct Service::State final : stream::Site {
   std::string run_of(const stream::View& view) override {
     const std::shared_ptr<Run> run = runs_.find(view.run);
     return run ? run->id() : std::string();
+  }
+  stream::View::Mode usual_mode(const std::string& name) override {
+    const std::shared_ptr<Run> run = runs_.find(name);
+    const std::shared_ptr<const TensorTable> table = run ? run->tensors() : nullptr;
+    return table && !table->kinds.empty() ? mode_of(table->kinds.front())
+                                          : stream::View::Mode::kParameters;
   }
   std::optional<v1::RunScalars> scalars(const std::string& id, std::uint64_t& cursor) override {
     const std::shared_ptr<Run> run = runs_.find(id);

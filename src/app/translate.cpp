@@ -104,6 +104,19 @@ Kind kind_of(View::Mode mode) {
   return Kind::kParameter;
 }
 
+View::Mode mode_of(v1::Kind kind) {
+  switch (kind) {
+    case v1::KIND_GRADIENT:
+      return View::Mode::kGradients;
+    case v1::KIND_ACTIVATION:
+      return View::Mode::kActivations;
+    case v1::KIND_FRAME:
+      return View::Mode::kFrames;
+    default:
+      return View::Mode::kParameters;
+  }
+}
+
 canvas::Tensor to_canvas(const v1::Tensor& tensor) {
   canvas::Tensor result;
   result.id = tensor.id();

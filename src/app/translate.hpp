@@ -15,6 +15,8 @@ namespace phosphene::app {
 
 /// The kind of tensor a mode shows. Not for Mode::kOff.
 Kind kind_of(stream::View::Mode mode);
+/// The mode that shows a kind.
+stream::View::Mode mode_of(v1::Kind kind);
 
 canvas::Tensor to_canvas(const v1::Tensor& tensor);
 canvas::Pooling to_canvas(stream::View::Pooling pooling);

@@ -103,7 +103,8 @@ std::variant<std::unique_ptr<Conversation>, Response> Router::route(const Reques
       ++hall_.metrics.refused[static_cast<std::size_t>(Refused::kRequest)];
       return text(status, sentence);
     };
-    const Result<View> view = View::parse(request.query);
+    Result<View> view = View::parse(request.query);
+    if (view && !request.query.contains("mode")) view->mode = hall_.site.usual_mode(view->run);
     if (!view) return refuse(400, view.error().message);
     if (view->mode == View::Mode::kOff) return refuse(400, "mode=off has no picture.");
     if (request.method == "HEAD")

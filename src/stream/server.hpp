@@ -42,6 +42,8 @@ class Site {
 
   /// The run a view shows now (its id), resolving "the newest"; empty if there is none.
   virtual std::string run_of(const View& view) = 0;
+  /// What a viewer sees who names no mode: the parameters, or the first that the run has.
+  virtual View::Mode usual_mode(const std::string& /*run*/) { return View::Mode::kParameters; }
   /// Scalars of a run that came after `cursor` (0: all); nothing new: nothing. Moves the cursor.
   virtual std::optional<v1::RunScalars> scalars(const std::string& run, std::uint64_t& cursor) = 0;
 };
