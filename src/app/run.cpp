@@ -31,10 +31,12 @@ void carry_over(v1::Frame& older, v1::Frame& newer) {
   for (v1::Tile& tile : *newer.mutable_tiles()) tiles.emplace(tile.tensor(), &tile);
   for (v1::Tile& tile : *older.mutable_tiles()) {
     const auto found = tiles.find(tile.tensor());
-    if (found == tiles.end())
+    if (found == tiles.end()) {
+      if (!tile.has_step()) tile.set_step(older.step());
       newer.add_tiles()->Swap(&tile);
-    else if (tile.has_statistics() && !found->second->has_statistics())
+    } else if (tile.has_statistics() && !found->second->has_statistics()) {
       found->second->mutable_statistics()->Swap(tile.mutable_statistics());
+    }
   }
 }
 

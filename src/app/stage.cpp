@@ -1,5 +1,7 @@
 #include "app/stage.hpp"
 
+#include <algorithm>
+
 #include "app/translate.hpp"
 
 namespace phosphene::app {
@@ -7,6 +9,26 @@ namespace {
 
 bool same(const v1::Range& a, const v1::Range& b) {
   return a.lo() == b.lo() && a.hi() == b.hi() && a.shape() == b.shape();
+}
+
+/// Whether it was another.
+bool set_step(v1::TensorFacts& facts, std::uint64_t step, const v1::Frame& frame) {
+  const bool had = facts.has_step();
+  const std::uint64_t before = facts.step();
+  if (step == frame.step())
+    facts.clear_step();
+  else
+    facts.set_step(step);
+  return facts.has_step() != had || facts.step() != before;
+}
+
+bool set_absent(v1::TensorFacts& facts, const canvas::AbsentLines& absent) {
+  if (std::ranges::equal(facts.absent_x(), absent.x) &&
+      std::ranges::equal(facts.absent_y(), absent.y))
+    return false;
+  facts.mutable_absent_x()->Assign(absent.x.begin(), absent.x.end());
+  facts.mutable_absent_y()->Assign(absent.y.begin(), absent.y.end());
+  return true;
 }
 
 std::string nothing_to_show(stream::View::Mode mode) {
@@ -101,6 +123,14 @@ void Stage::draw(const v1::Frame& frame) {
       *known.facts.mutable_statistics() = tile.statistics();
       known.changed = true;
     }
+    known.drawn_in = number_ + 1;
+    known.changed |= set_step(known.facts, tile.has_step() ? tile.step() : frame.step(), frame);
+    known.changed |= set_absent(known.facts, composer_->absent(section->second, marks));
+  }
+  for (auto& [tensor, known] : known_) {
+    if (known.drawn_in == number_ + 1) continue;  // its cells are as they were
+    const std::uint64_t step = known.facts.has_step() ? known.facts.step() : step_;
+    known.changed |= set_step(known.facts, step, frame);
   }
   step_ = frame.step();
   time_us_ = frame.time_us();

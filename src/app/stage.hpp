@@ -55,7 +55,8 @@ class Stage {
 
   struct Known {  // of a tensor
     v1::TensorFacts facts;
-    bool changed = true;  // since the last encoded frame
+    bool changed = true;         // since the last encoded frame
+    std::uint32_t drawn_in = 0;  // number of the frame
   };
 
   stream::View view_;

@@ -281,6 +281,29 @@ bool Composer::draw(std::size_t section, const Tile& tile) {
   return true;
 }
 
+AbsentLines Composer::absent(std::size_t section, std::span<const MarkRun> marks) const {
+  const auto is_absent = [](const MarkRun& run) { return run.mark == Mark::kAbsent; };
+  if (std::ranges::none_of(marks, is_absent)) return {};
+  const TileOrder& order = state_->sections[section].order;
+  std::vector<bool> cells(order.cells);
+  for (const MarkRun& run : marks)
+    if (is_absent(run)) std::fill_n(cells.begin() + run.begin, run.length, true);
+  const auto lines = [&](const std::vector<std::uint32_t>& along,
+                         const std::vector<std::uint32_t>& across) {
+    std::vector<std::uint32_t> runs;
+    for (std::uint32_t line = 0; line < along.size(); ++line) {
+      if (!std::ranges::all_of(across, [&](auto offset) { return cells[along[line] + offset]; }))
+        continue;
+      if (!runs.empty() && runs[runs.size() - 2] + runs.back() == line)
+        ++runs.back();
+      else
+        runs.insert(runs.end(), {line, 1});
+    }
+    return runs;
+  };
+  return {lines(order.x_offsets, order.y_offsets), lines(order.y_offsets, order.x_offsets)};
+}
+
 void Composer::draw_number(std::uint32_t number) {
   const Plane luma = state_->luma_plane();
   for (int y = state_->height - kMarginHeight; y < state_->height; ++y)

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/luma.hpp"
 #include "base/picture.hpp"
@@ -23,6 +24,11 @@ struct Tile {
   std::span<const MarkRun> marks;
 };
 
+/// Columns and rows of cells that a tensor does not have now, as runs: begin, length, begin, …
+struct AbsentLines {
+  std::vector<std::uint32_t> x, y;
+};
+
 /// Bound to the thread that made it. Holds one picture; drawing a tile touches its section alone.
 class Composer {
  public:
@@ -35,6 +41,11 @@ class Composer {
   /// Draws a tile into a section. False, and nothing drawn, if it has too few levels or marks
   /// beyond its cells.
   bool draw(std::size_t section, const Tile& tile);
+
+  /// What of a section is absent by a tile's marks. A cell is, if its column or its row is: a
+  /// tensor that is smaller than declared ends earlier in some dimension, and each lies on one
+  /// axis.
+  AbsentLines absent(std::size_t section, std::span<const MarkRun> marks) const;
 
   /// Writes the frame's number into the margin: 32 cells of 2×2, black 0, white 1, the most
   /// significant first.

@@ -88,6 +88,7 @@ void fill(pbf_writer& to, std::string& out, const Tile& tile) {
     add_message(to, out, 5, [&](pbf_writer& statistics) { fill(statistics, *tile.statistics); });
   }
   to.add_packed_uint32(6, tile.marks.begin(), tile.marks.end());
+  if (tile.step) to.add_uint64(7, *tile.step);
 }
 
 }  // namespace

@@ -91,8 +91,7 @@ Pooler::Pooler(const TensorPlan& plan, const Grid& grid)
       grid_(grid),
       outer_(axis_of(plan.outer, grid)),
       inner_(axis_of(plan.inner, grid)) {
-  // One inner element: the outer axis makes better rows, and neither cells nor sums change their
-  // order.
+  // One inner element: the outer axis makes better rows, and the cells keep their order.
   if (grid.cells > 0 && inner_.cells == 1 && inner_.width(0) == 1) std::swap(outer_, inner_);
 }
 

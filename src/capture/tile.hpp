@@ -21,6 +21,7 @@ struct Tile {
   Range range;
   Bounds bounds;                         // of the finite values drawn
   std::optional<Statistics> statistics;  // the caller's to fill (measure()) and to clear
+  std::optional<std::uint64_t> step;     // where it is not the frame's
 };
 
 }  // namespace phosphene::capture

@@ -186,6 +186,54 @@ TEST_CASE("a channel waits for a run, asks it for what the view needs, and shows
   }
 }
 
+TEST_CASE("case_23, case_12: a tensor's facts say when its cells are from, and which it lacks") {
+  Runs runs;
+  ChannelCounters counters;
+  Channel channel(view_of(stream::View::Mode::kParameters), runs, "null", counters, [] {});
+  Viewer viewer(channel.broadcast());
+  Hook hook(runs, "gan");
+  hook.send(
+      test::declared({test::tensor(1, "generator", {8, 6}), test::tensor(2, "critic", {8, 6})}));
+  const auto plans = hook.plans();
+  REQUIRE(plans);
+  const auto send = [&](std::uint64_t step, std::vector<v1::Tile> tiles) {
+    hook.send(test::frame(plans->views(0).view(), plans->version(), step, std::move(tiles)));
+    return viewer.facts([&](const v1::Facts& f) { return f.step() == step; });
+  };
+  const auto both = send(1, {test::tile(1, 48), test::tile(2, 48)});
+  REQUIRE(both);
+  REQUIRE(both->tensors_size() == 2);
+  CHECK_FALSE(both->tensors(0).has_step());
+
+  const auto one = send(2, {test::tile(2, 48)});
+  REQUIRE(one);
+  REQUIRE(one->tensors_size() == 1);
+  CHECK(one->tensors(0).tensor() == 1);
+  CHECK(one->tensors(0).step() == 1);
+
+  const auto still = send(3, {test::tile(2, 48)});  // step 1 was said
+  REQUIRE(still);
+  CHECK(still->tensors_size() == 0);
+
+  v1::Tile late = test::tile(2, 48);  // waited while a newer frame came
+  late.set_step(3);
+  v1::Tile shorter = test::tile(1, 48);
+  shorter.add_marks(6 * 6);  // six of its eight rows are there
+  shorter.add_marks(2 * 6 * 4 + 3);
+  const auto other = send(4, {shorter, late});
+  REQUIRE(other);
+  REQUIRE(other->tensors_size() == 2);
+  CHECK_FALSE(other->tensors(0).has_step());
+  CHECK(other->tensors(0).absent_x_size() + other->tensors(0).absent_y_size() == 2);
+  CHECK(other->tensors(1).step() == 3);
+
+  const auto again = send(5, {test::tile(1, 48), test::tile(2, 48)});
+  REQUIRE(again);
+  REQUIRE(again->tensors_size() == 2);
+  CHECK(again->tensors(0).absent_x_size() + again->tensors(0).absent_y_size() == 0);
+  CHECK_FALSE(again->tensors(1).has_step());
+}
+
 TEST_CASE("what a run does not have is said") {
   Runs runs;
   ChannelCounters counters;

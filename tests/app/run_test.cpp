@@ -90,6 +90,8 @@ TEST_CASE("case_23: what only the replaced frame had is not lost with it") {
   CHECK(frame->tiles(0).statistics().count() == 6);
   CHECK(frame->tiles(1).tensor() == 2);
   CHECK(frame->tiles(1).levels() == "\x22\x22\x22");
+  CHECK_FALSE(frame->tiles(0).has_step());
+  CHECK(frame->tiles(1).step() == 1);  // which is not the frame's
 }
 
 TEST_CASE(

@@ -193,6 +193,31 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("case_12: what a shorter batch lacks is told as columns or rows of cells") {
+  std::vector<Tensor> tensors;
+  add(tensors, "activation", {8, 20}, "BC");  // rows examples, columns channels
+  const Layout layout = laid_out(tensors, 640, 360);
+  REQUIRE(layout.sections[0].pooling == Pooling::kNone);
+  const Composer composer(layout, tensors);
+  using Runs = std::vector<std::uint32_t>;
+  const MarkRun batch{5 * 20, 3 * 20, Mark::kAbsent}, nan{7, 2, Mark::kNaN};
+  const AbsentLines shorter = composer.absent(0, std::vector{nan, batch});
+  CHECK(shorter.x.empty());
+  CHECK(shorter.y == Runs{5, 3});
+  std::vector<MarkRun> channels;  // two in the middle and the last of each example
+  for (std::uint32_t example = 0; example < 8; ++example) {
+    channels.push_back({example * 20 + 4, 2, Mark::kAbsent});
+    channels.push_back({example * 20 + 19, 1, Mark::kAbsent});
+  }
+  const AbsentLines narrower = composer.absent(0, channels);
+  CHECK(narrower.x == Runs{4, 2, 19, 1});
+  CHECK(narrower.y.empty());
+  const AbsentLines whole = composer.absent(0, std::vector{MarkRun{0, 160, Mark::kAbsent}});
+  CHECK(whole.x == Runs{0, 20});
+  CHECK(whole.y == Runs{0, 8});
+  CHECK(composer.absent(0, std::vector{nan}).y.empty());
+}
+
 TEST_CASE("case_01: a tile that is NaN throughout is red throughout") {
   const std::vector<Tensor> tensors = matrix(100, 80);
   const Layout layout = laid_out(tensors, 640, 360);

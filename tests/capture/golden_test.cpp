@@ -54,6 +54,7 @@ Tile tile_of(const v1::Tile& from) {
   tile.levels.assign(from.levels().begin(), from.levels().end());
   tile.marks = list<std::uint32_t>(from.marks());
   tile.range = {from.range().lo(), from.range().hi(), static_cast<Shape>(from.range().shape())};
+  if (from.has_step()) tile.step = from.step();
   if (!from.has_statistics()) return tile;
   const v1::Statistics& s = from.statistics();
   tile.statistics = {.step = s.step(),

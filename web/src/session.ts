@@ -37,6 +37,8 @@ export interface Reading {
   level: number;
   mark: Mark;
   known: TensorKnown | undefined;
+  isAbsent: boolean; // the tensor has no such element now
+  step: number | undefined;
 }
 
 /**
@@ -202,12 +204,15 @@ export class Session extends EventTarget {
     const at = layout && pointer && hit(layout, pointer.x, pointer.y);
     if (!at || !pointer) return undefined;
     const [red, , blue] = this.painter.pixel(pointer.x, pointer.y);
+    const known = this.known(at.section.tensor);
     return {
       hit: at,
       elements: elementsAt(at),
       level: Math.min(15, levelOf(blue)),
       mark: markOf(red, blue),
-      known: this.known(at.section.tensor),
+      known,
+      isAbsent: isIn(known?.absentX, at.cellX) || isIn(known?.absentY, at.cellY),
+      step: known?.step ?? this.step,
     };
   }
 
@@ -386,6 +391,11 @@ export class Session extends EventTarget {
   private forgetCurves(): void {
     for (const run of this.curves.keys()) if (!this.runs.some(({ id }) => id === run)) this.curves.delete(run);
   }
+}
+
+/** Whether a number lies in one of the runs: begin, length, begin, … */
+function isIn(runs: readonly number[] = [], at: number): boolean {
+  return runs.some((begin, i) => i % 2 === 0 && at >= begin && at < begin + runs[i + 1]!);
 }
 
 /** Whether a frame is already one of the channel to come: the last of the old one may be shown for a moment. */

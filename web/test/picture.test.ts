@@ -80,6 +80,15 @@ describe('levels', () => {
 });
 
 describe('facts', () => {
+  test('case_23, case_12: when a tensor’s cells are from and which it lacks hold for its own frames alone', () => {
+    const store = new FactsStore();
+    store.add(facts({ number: 1, step: 10n, tensors: [{ tensor: 7, range: range(1) }] }));
+    store.add(facts({ number: 2, step: 11n, tensors: [{ tensor: 7, range: range(1), step: 10n, absentY: [6, 2] }] }));
+    store.add(facts({ number: 3, step: 12n, tensors: [{ tensor: 7, range: range(1) }] }));
+    expect([1, 2, 3].map((number) => store.tensor(number, 7)?.step)).toEqual([undefined, 10, undefined]);
+    expect([1, 2, 3].map((number) => store.tensor(number, 7)?.absentY?.length)).toEqual([0, 2, 0]);
+  });
+
   const range = (hi: number): { lo: number; hi: number; shape: Shape } => ({ lo: 0, hi, shape: Shape.LINEAR });
 
   test('are those of the frame asked for, not of the newest', () => {

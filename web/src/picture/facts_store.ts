@@ -7,6 +7,9 @@ export const kFrames = 512;
 export interface TensorKnown {
   range?: Range | undefined;
   statistics?: Statistics | undefined;
+  step?: number | undefined;             // of its cells, where they are older than the frame
+  absentX?: readonly number[] | undefined; // columns of cells that it does not have now: begin, length, begin, …
+  absentY?: readonly number[] | undefined;
 }
 
 interface Said extends TensorKnown {
@@ -28,10 +31,17 @@ export class FactsStore {
       this.arrivals.delete(number);
     }
     const horizon = at - kFrames;
-    for (const { tensor, range, statistics } of facts.tensors) {
+    for (const { tensor, range, statistics, step, absentX, absentY } of facts.tensors) {
       const said = this.tensors.get(tensor) ?? [];
       const before = said.at(-1);
-      said.push({ at, range: range ?? before?.range, statistics: statistics ?? before?.statistics });
+      said.push({
+        at,
+        range: range ?? before?.range,
+        statistics: statistics ?? before?.statistics,
+        step: step === undefined ? undefined : Number(step),
+        absentX,
+        absentY,
+      });
       while (said.length > 1 && said[1]!.at <= horizon) said.shift();
       this.tensors.set(tensor, said);
     }

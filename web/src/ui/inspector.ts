@@ -18,7 +18,8 @@ export function tensorOf(session: Session, reading: Reading | undefined): Sectio
 }
 
 /** The values that a reading stands for, in words. */
-export function valueOf({ level, mark, known }: Reading): string {
+export function valueOf({ level, mark, known, isAbsent }: Reading): string {
+  if (isAbsent) return 'not there at this step';
   if (mark === 'nan') return 'NaN';
   if (mark === 'inf') return '±∞';
   return known?.range ? formatInterval(intervalOf(known.range, level)) : '';
@@ -68,11 +69,11 @@ function row(name: string, value: string, warn = false): TemplateResult | typeof
 }
 
 function here(reading: Reading): TemplateResult {
-  const { elements, level, mark } = reading;
+  const { elements, level, mark, isAbsent } = reading;
   return html`<dl>
     ${row(elements.count > 1 ? 'elements' : 'element', formatElements(elements))}
     ${elements.count > 1 ? row('pooled', `${formatCount(elements.count)} values`) : nothing}
-    ${row('level', mark === 'none' ? `${level} of ${kLevels - 1}` : 'not a finite number', mark !== 'none')}
+    ${isAbsent ? nothing : row('level', mark === 'none' ? `${level} of ${kLevels - 1}` : 'not a finite number', mark !== 'none')}
     ${row('value', valueOf(reading), mark !== 'none')}
   </dl>`;
 }

@@ -144,8 +144,8 @@ export class Stage extends LitElement {
     if (!reading || !cell || !this.drawn) return;
     const { section } = reading.hit;
     const name = Object.assign(document.createElement('b'), { textContent: section.name });
-    const step = this.session.step;
-    const level = reading.mark === 'none' ? `level ${reading.level}` : 'not finite';
+    const { step } = reading;
+    const level = reading.isAbsent ? '' : reading.mark === 'none' ? `level ${reading.level}` : 'not finite';
     const lines = document.createElement('div');
     lines.textContent = [level, valueOf(reading), step === undefined ? '' : `step ${formatCount(step)}`]
       .filter(Boolean)
