@@ -10,7 +10,7 @@ using stream::View;
 
 // Of weights that are pooled. A few that grew large leave the others on the lowest levels of a
 // linear scale; four decades, as for gradients, make all of them the same light grey.
-constexpr double kMagnitudeDecades = 2;
+constexpr double kMagnitudeDecades = 1.5;
 
 v1::Shape default_shape(View::Mode mode) {
   switch (mode) {

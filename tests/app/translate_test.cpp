@@ -21,7 +21,7 @@ TEST_CASE("each mode starts with the scale that shows most") {
   using Shape = stream::View::Shape;
   const v1::Scaling parameters = scaling_of(Mode::kParameters, Shape::kDefault);
   CHECK(parameters.shape() == v1::SHAPE_SYMMETRIC);
-  CHECK(parameters.magnitude_decades() == 2);
+  CHECK(parameters.magnitude_decades() == 1.5);
   CHECK(scaling_of(Mode::kGradients, Shape::kDefault).shape() == v1::SHAPE_LOG);
   CHECK(scaling_of(Mode::kActivations, Shape::kDefault).shape() == v1::SHAPE_AUTO);
 }
