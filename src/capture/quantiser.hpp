@@ -26,10 +26,10 @@ namespace phosphene::capture {
 /// - rms: √(Σx²·(1/n)) over the n values present, in float64. The squares of each flattened inner
 ///   element are summed over the cell's outer elements in ascending order; the sum of the cell's
 ///   inner element i goes to lane i mod 4, in ascending order; Σ = (lane 0 + lane 1) + (lane 2 +
-///   lane 3). Where the inner axis is a single element, the outer one takes its place. The mean is rounded to float32 and its root taken there; where that is not a normal
-///   number, the root is taken in float64 and rounded. For float64 and int64 all is float64, and
-///   squares of what is not within 2^±480 are summed apart, scaled by 2^∓1200, so that nothing
-///   overflows.
+///   lane 3). Where the inner axis is a single element, the outer one takes its place. The mean is
+///   rounded to float32 and its root taken there; where that is not a normal number, the root is
+///   taken in float64 and rounded. For float64 and int64 all is float64, and squares of what is not
+///   within 2^±480 are summed apart, scaled by 2^∓1200, so that nothing overflows.
 ///
 /// A cell with a NaN is marked NaN (level 3), else with ±Inf Inf (15). A cell none of whose
 /// elements exist, as in a last batch that is shorter than planned, is absent (level 0); so is a
