@@ -127,11 +127,6 @@ auto gatherer(const Side& side) {
   }
 }
 
-/// Every cell on two pixels.
-void double_cells(const std::uint8_t* cells, std::size_t count, std::uint8_t* row) {
-  for (std::size_t cell = 0; cell < count; ++cell, row += 2) std::memset(row, cells[cell], 2);
-}
-
 /// Draws a block of a tile's unpacked cells. Gaps keep what they have.
 void paint(const Block& block, const TileOrder& order, const std::uint8_t* cells, Plane plane,
            std::vector<std::uint8_t>& scratch, Side& side) {
@@ -171,7 +166,7 @@ void paint(const Block& block, const TileOrder& order, const std::uint8_t* cells
     if (exact) {
       std::memcpy(row, from, width);
     } else if (doubled) {
-      double_cells(from, xs.size(), row);
+      double_cells({from, xs.size()}, row);
     } else {
       gather_row(side, from, row);
     }

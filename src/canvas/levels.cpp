@@ -113,6 +113,18 @@ void transpose(const std::uint8_t* from, std::size_t from_stride, std::uint8_t* 
       to[y * to_stride + x] = from[x * from_stride + y];
 }
 
+void double_cells(std::span<const std::uint8_t> cells, std::uint8_t* row) {
+  std::size_t i = 0;
+#ifdef __SSE2__
+  for (; i + kTile <= cells.size(); i += kTile) {
+    const __m128i each = _mm_loadu_si128(reinterpret_cast<const __m128i*>(cells.data() + i));
+    store(_mm_unpacklo_epi8(each, each), row + 2 * i);
+    store(_mm_unpackhi_epi8(each, each), row + 2 * i + kTile);
+  }
+#endif
+  for (; i < cells.size(); ++i) row[2 * i] = row[2 * i + 1] = cells[i];
+}
+
 void unpack_luma_transposed(const std::uint8_t* packed, std::size_t packed_stride,
                             std::uint8_t* luma, std::size_t luma_stride, std::size_t width,
                             std::size_t height) {

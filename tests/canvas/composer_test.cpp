@@ -102,6 +102,16 @@ TEST_CASE("unpacking equals the table for every level and every length") {
   }
 }
 
+TEST_CASE("doubling works for every length") {
+  for (std::size_t length = 0; length < 70; ++length) {
+    std::vector<std::uint8_t> cells(length), row(2 * length + 1, 7);
+    for (std::size_t i = 0; i < length; ++i) cells[i] = static_cast<std::uint8_t>(11 * i + 1);
+    double_cells(cells, row.data());
+    for (std::size_t i = 0; i < 2 * length; ++i) CHECK(row[i] == cells[i / 2]);
+    CHECK(row.back() == 7);
+  }
+}
+
 TEST_CASE("unpacking and turning over at once works for every size around a tile's") {
   for (std::size_t width : {1, 15, 16, 17, 33, 70}) {
     for (std::size_t height : {1, 2, 31, 32, 33, 65, 130}) {
