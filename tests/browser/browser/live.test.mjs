@@ -140,6 +140,18 @@ describe('chromium alone', () => {
     });
   });
 
+  test('case_28: a stopped server does not look live, and is found again', { timeout: 120_000 }, async () => {
+    await withDemo(engine, async (page, demo) => {
+      const status = () => page.evaluate(() => document.querySelector('[role=status]').textContent.trim());
+      demo.child.kill('SIGSTOP');
+      await eventually('it is said', async () => (await status()) === 'no answer', 10);
+      await pause(10_000); // long enough for the page to begin anew
+      assert.equal(await status(), 'no answer');
+      demo.child.kill('SIGCONT');
+      await becomesLive(page, 'after the standstill');
+    });
+  });
+
   test('hardly any processor time for a while', { timeout: 120_000 }, async () => {
     await withDemo(engine, async (page) => {
       await page.evaluate(watch);
