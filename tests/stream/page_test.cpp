@@ -225,7 +225,7 @@ TEST_CASE("a new epoch reaches a page: another size while streaming (case_40)") 
   CHECK(page.receive()->stop().why() == "The encoder failed.");
 }
 
-TEST_CASE("a ping is answered behind what was sent before") {
+TEST_CASE("a ping is answered with its own time") {
   Stage stage;
   auto channel = stage.running(kDefaultView);
   feed(*channel, "key", true);
