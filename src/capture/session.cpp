@@ -18,7 +18,6 @@
 namespace phosphene::capture {
 namespace {
 
-constexpr int kCloseMs = 200;
 // The protocol's limits.
 constexpr std::size_t kMaxRunBytes = 128;
 constexpr std::size_t kMaxNameBytes = 512;
@@ -126,9 +125,10 @@ Session::Session(std::shared_ptr<Bridge> bridge, double budget)
 Session::~Session() {
   if (is_disabled()) return;
   bridge_->scalars.publish(bridge_->step.get());
-  bridge_->close_by_us.set(monotonic_us() + 1000 * kCloseMs);
+  const int limit_ms = close_limit_ms;
+  bridge_->close_by_us.set(monotonic_us() + 1000 * limit_ms);
   bridge_->to_sender.signal();
-  bridge_->finished.wait_ms(kCloseMs);
+  bridge_->finished.wait_ms(limit_ms);
 }
 
 Result<std::uint32_t> Session::declare(TensorInfo info) {

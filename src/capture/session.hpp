@@ -1,6 +1,7 @@
 // A training run as the trainer's thread sees it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -35,6 +36,10 @@ struct Cost {
   bool watched = false;
 };
 
+/// The most that the end of a session waits for what is queued. A test that is to see all of it
+/// on a loaded machine allows more.
+inline std::atomic<int> close_limit_ms{200};
+
 /// Bound to one thread, the trainer's. Never waits for the network. In a forked child every call
 /// does nothing.
 ///
@@ -46,7 +51,7 @@ class Session {
  public:
   static Result<std::unique_ptr<Session>> open(const SessionOptions& options);
 
-  /// Ends the run in order; waits at most 200 ms for what is queued.
+  /// Ends the run in order; waits at most `close_limit_ms` for what is queued.
   ~Session();
 
   /// `info` without an id. Returns it; the same name and kind have the same one.

@@ -8,25 +8,28 @@
 #include <string>
 #include <thread>
 
+#include "../patience.hpp"
+#include "app/stage.hpp"
 #include "base/clock.hpp"
 #include "encode/encoder.hpp"
 #include "hook_messages.hpp"
 
 using namespace phosphene;
 using namespace phosphene::app;
+using test::eventually;
 
 namespace {
 
-/// Waits, at most five seconds, until something is there.
-template <typename Probe>
-auto eventually(Probe probe) -> decltype(probe()) {
-  const std::int64_t end = monotonic_us() + 5'000'000;
-  auto result = probe();
-  while (!result && monotonic_us() < end) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    result = probe();
-  }
-  return result;
+std::optional<v1::Facts> facts_in(const std::string& fragment) {
+  const std::size_t mdat = fragment.find("mdat");
+  if (mdat == std::string::npos) return std::nullopt;
+  const std::span media(reinterpret_cast<const std::uint8_t*>(fragment.data()) + mdat + 4,
+                        fragment.size() - mdat - 4);
+  const auto bytes = encode::facts_of(media);
+  v1::Facts facts;
+  if (!bytes || !facts.ParseFromArray(bytes->data(), static_cast<int>(bytes->size())))
+    return std::nullopt;
+  return facts;
 }
 
 /// A viewer who reads everything.
@@ -53,19 +56,13 @@ class Viewer {
   }
   /// The facts of the next frame that `wanted` accepts.
   std::optional<v1::Facts> facts(const std::function<bool(const v1::Facts&)>& wanted) {
-    v1::Facts found;
+    std::optional<v1::Facts> found;
     const auto page = next([&](const v1::ToPage& message) {
       if (!message.has_fragment()) return false;
-      const std::string& data = message.fragment().data();
-      const std::size_t mdat = data.find("mdat");
-      if (mdat == std::string::npos) return false;
-      const std::span media(reinterpret_cast<const std::uint8_t*>(data.data()) + mdat + 4,
-                            data.size() - mdat - 4);
-      const auto bytes = encode::facts_of(media);
-      return bytes && found.ParseFromArray(bytes->data(), static_cast<int>(bytes->size())) &&
-             wanted(found);
+      found = facts_in(message.fragment().data());
+      return found && wanted(*found);
     });
-    return page ? std::optional(found) : std::nullopt;
+    return page ? found : std::nullopt;
   }
 
  private:
@@ -140,7 +137,11 @@ TEST_CASE("a channel waits for a run, asks it for what the view needs, and shows
   CHECK(facts->tensors(0).tensor() == 1);
 
   SUBCASE("a repeated picture keeps its number, and says nothing twice") {
-    const auto repeat = viewer.facts([](const v1::Facts&) { return true; });
+    const auto page = viewer.next([](const v1::ToPage& message) {
+      return message.has_fragment() && !message.fragment().keyframe();  // its facts are whole
+    });
+    REQUIRE(page);
+    const auto repeat = facts_in(page->fragment().data());
     REQUIRE(repeat);
     CHECK(repeat->number() == facts->number());
     CHECK(repeat->tensors_size() == 0);
@@ -187,51 +188,46 @@ TEST_CASE("a channel waits for a run, asks it for what the view needs, and shows
 }
 
 TEST_CASE("case_23, case_12: a tensor's facts say when its cells are from, and which it lacks") {
-  Runs runs;
-  ChannelCounters counters;
-  Channel channel(view_of(stream::View::Mode::kParameters), runs, "null", counters, [] {});
-  Viewer viewer(channel.broadcast());
-  Hook hook(runs, "gan");
-  hook.send(
-      test::declared({test::tensor(1, "generator", {8, 6}), test::tensor(2, "critic", {8, 6})}));
-  const auto plans = hook.plans();
-  REQUIRE(plans);
-  const auto send = [&](std::uint64_t step, std::vector<v1::Tile> tiles) {
-    hook.send(test::frame(plans->views(0).view(), plans->version(), step, std::move(tiles)));
-    return viewer.facts([&](const v1::Facts& f) { return f.step() == step; });
+  const auto table = std::make_shared<TensorTable>();
+  table->tensors = {test::tensor(1, "generator", {8, 6}), test::tensor(2, "critic", {8, 6})};
+  const auto stage =
+      Stage::create(view_of(stream::View::Mode::kParameters), "gan", table, "null", 1, 0);
+  REQUIRE(stage);
+  const auto draw = [&](std::uint64_t step, std::vector<v1::Tile> tiles) {
+    (*stage)->draw(test::frame(0, 1, step, std::move(tiles)).frame());
+    const auto fragment = (*stage)->encode(step == 1);
+    REQUIRE(fragment);
+    const auto facts = facts_in({fragment->bytes.begin(), fragment->bytes.end()});
+    REQUIRE(facts);
+    CHECK(facts->step() == step);
+    return *facts;
   };
-  const auto both = send(1, {test::tile(1, 48), test::tile(2, 48)});
-  REQUIRE(both);
-  REQUIRE(both->tensors_size() == 2);
-  CHECK_FALSE(both->tensors(0).has_step());
+  const auto both = draw(1, {test::tile(1, 48), test::tile(2, 48)});
+  REQUIRE(both.tensors_size() == 2);
+  CHECK_FALSE(both.tensors(0).has_step());
 
-  const auto one = send(2, {test::tile(2, 48)});
-  REQUIRE(one);
-  REQUIRE(one->tensors_size() == 1);
-  CHECK(one->tensors(0).tensor() == 1);
-  CHECK(one->tensors(0).step() == 1);
+  const auto one = draw(2, {test::tile(2, 48)});
+  REQUIRE(one.tensors_size() == 1);
+  CHECK(one.tensors(0).tensor() == 1);
+  CHECK(one.tensors(0).step() == 1);
 
-  const auto still = send(3, {test::tile(2, 48)});  // step 1 was said
-  REQUIRE(still);
-  CHECK(still->tensors_size() == 0);
+  CHECK(draw(3, {test::tile(2, 48)}).tensors_size() == 0);  // step 1 was said
 
   v1::Tile late = test::tile(2, 48);  // waited while a newer frame came
   late.set_step(3);
   v1::Tile shorter = test::tile(1, 48);
   shorter.add_marks(6 * 6);  // six of its eight rows are there
   shorter.add_marks(2 * 6 * 4 + 3);
-  const auto other = send(4, {shorter, late});
-  REQUIRE(other);
-  REQUIRE(other->tensors_size() == 2);
-  CHECK_FALSE(other->tensors(0).has_step());
-  CHECK(other->tensors(0).absent_x_size() + other->tensors(0).absent_y_size() == 2);
-  CHECK(other->tensors(1).step() == 3);
+  const auto other = draw(4, {shorter, late});
+  REQUIRE(other.tensors_size() == 2);
+  CHECK_FALSE(other.tensors(0).has_step());
+  CHECK(other.tensors(0).absent_x_size() + other.tensors(0).absent_y_size() == 2);
+  CHECK(other.tensors(1).step() == 3);
 
-  const auto again = send(5, {test::tile(1, 48), test::tile(2, 48)});
-  REQUIRE(again);
-  REQUIRE(again->tensors_size() == 2);
-  CHECK(again->tensors(0).absent_x_size() + again->tensors(0).absent_y_size() == 0);
-  CHECK_FALSE(again->tensors(1).has_step());
+  const auto again = draw(5, {test::tile(1, 48), test::tile(2, 48)});
+  REQUIRE(again.tensors_size() == 2);
+  CHECK(again.tensors(0).absent_x_size() + again.tensors(0).absent_y_size() == 0);
+  CHECK_FALSE(again.tensors(1).has_step());
 }
 
 TEST_CASE("what a run does not have is said") {
@@ -294,7 +290,8 @@ TEST_CASE("a channel ends when nobody has watched for a while, and takes its pla
   CHECK(channel.expect_viewer());
   CHECK(eventually([&] { return channel.finished(); }));
   CHECK_FALSE(channel.expect_viewer());
-  const auto left = hook.run->plans_after(hook.sent);
+  // The plan goes when the channel's thread does, a moment after it is seen to have finished.
+  const auto left = eventually([&] { return hook.run->plans_after(hook.sent); });
   REQUIRE(left);
   CHECK(left->views_size() == 0);
 }

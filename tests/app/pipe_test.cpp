@@ -6,27 +6,17 @@
 
 #include <filesystem>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "../patience.hpp"
 #include "app/commands.hpp"
 #include "app/ingest.hpp"
-#include "base/clock.hpp"
 
 using namespace phosphene;
 using namespace phosphene::app;
+using test::eventually;
 
 namespace {
-
-constexpr std::int64_t kPatienceUs = 20'000'000;
-
-template <typename Probe>
-bool eventually(Probe probe) {
-  const std::int64_t end = monotonic_us() + kPatienceUs;
-  while (!probe() && monotonic_us() < end)
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  return probe();
-}
 
 v1::ViewPlan plan_of_frame() {
   v1::ViewPlan plan;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../patience.hpp"
 #include "base/clock.hpp"
 #include "phosphene.pb.h"
 #include "wire/framing.hpp"
@@ -18,9 +19,6 @@
 namespace phosphene::test {
 
 namespace v1 = phosphene::v1;
-
-inline constexpr int kPatienceMs =
-    60'000;  // what a loaded machine may need; a failing test waits so long
 
 /// One connection of a hook.
 class Peer {

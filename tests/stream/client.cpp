@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "../patience.hpp"
+
 namespace phosphene::stream {
 namespace {
 
@@ -59,7 +61,7 @@ bool Client::send(std::string_view bytes) {
 }
 
 bool Client::receive() {
-  const auto deadline = Clock::now() + kPatience;
+  const auto deadline = Clock::now() + test::kPatience;
   pollfd wait{.fd = fd_.get(), .events = POLLIN, .revents = 0};
   if (poll(&wait, 1, remaining_ms(deadline)) <= 0) return false;
   char bytes[65536];

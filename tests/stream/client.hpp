@@ -2,7 +2,6 @@
 // it.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,11 +14,9 @@
 
 namespace phosphene::stream {
 
-/// A connection that waits up to ten seconds for what it wants, then gives up.
+/// A connection that waits for what it wants, then gives up.
 class Client {
  public:
-  static constexpr std::chrono::seconds kPatience{10};
-
   /// From a loopback address of its own, so that it is another peer. `receive_buffer` in bytes: 0
   /// is the system's.
   explicit Client(std::uint16_t port, const char* from = "127.0.0.1", int receive_buffer = 0);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <thread>
 
+#include "../patience.hpp"
 #include "base/guarded.hpp"
 #include "client.hpp"
 #include "stream/server.hpp"
@@ -69,15 +70,6 @@ inline constexpr char kDefaultView[] = "mode=parameters&size=1280x720";
 
 v1::ChannelStart make_start(std::uint64_t epoch, const std::string& init = "INIT", double fps = 30);
 
-/// Waits up to Client::kPatience until `done()`.
-template <typename Condition>
-bool eventually(Condition done) {
-  for (const auto deadline = std::chrono::steady_clock::now() + Client::kPatience;
-       std::chrono::steady_clock::now() < deadline;
-       std::this_thread::sleep_for(std::chrono::milliseconds(2))) {
-    if (done()) return true;
-  }
-  return false;
-}
+using test::eventually;
 
 }  // namespace phosphene::stream
