@@ -111,7 +111,11 @@ Result<void> Sender::serve(Connection& connection) {
   while (!is_too_late()) {
     const bool closing = is_closing();  // before anything is collected: then nothing is left behind
     collect_scalars();
-    if (auto exchanged = exchange(connection); !exchanged) return exchanged;
+    if (auto exchanged = exchange(connection); !exchanged) {
+      // A server that refused this run and closed has said why.
+      if (auto received = receive(connection); !received) return received;
+      return exchanged;
+    }
     if (closing && connection.all_written()) return end_in_order(connection);
 
     pollfd waiting[] = {{connection.fd(), POLLIN, 0}, {bridge_->to_sender.fd(), POLLIN, 0}};
