@@ -38,14 +38,15 @@ for (const name of engines) {
 
     test('the mode selector changes what the hook sends, and closing the last page stops it', { timeout: 120_000 }, async () => {
       const demo = await serve('demo', ['--steps-per-second', '10']);
+      let page;
       try {
         await eventually('training has begun', async () => (await demo.json('api/runs'))[0]?.step > 2, 30);
         assert.ok(await quiet(demo), 'nobody watches, nothing is sent');
-        const page = await engine.page();
+        page = await engine.page();
         await page.goto(`${demo.url}&fps=10&size=960x640`);
         await eventually('parameters', () => shows(page, 1), 30);
         assert.equal(await page.evaluate(() => document.querySelectorAll('video').length), 1);
-        assert.match(await status(page), /live/i);
+        await eventually('live', async () => (await status(page)) === 'live');
         for (const [label, kind] of [['Gradients', 2], ['Activations', 3], ['Parameters', 1]]) {
           await page.evaluate(choose(label));
           const first = await eventually(label, () => shows(page, kind), 30);
@@ -55,13 +56,15 @@ for (const name of engines) {
         await page.evaluate(choose('Off'));
         await eventually('off is said', async () => /off/i.test(await status(page)), 10);
         await eventually('off ends the channel', async () => (await modes(demo)).length === 0, 10);
-        assert.ok(await quiet(demo), 'off: nothing is sent');
+        await eventually('off: nothing is sent', () => quiet(demo));
         await page.evaluate(choose('Gradients'));
         await eventually('gradients again', () => shows(page, 2), 30);
         await page.close();
+        page = undefined;
         await eventually('the last page is gone', async () => (await modes(demo)).length === 0, 15);
         await eventually('nothing is sent any more', () => quiet(demo), 10);
       } finally {
+        await page?.close();
         assert.equal((await demo.stop()).code, 0);
       }
     });
@@ -115,7 +118,7 @@ for (const name of engines) {
           await page.evaluate(choose('Parameters'));
           const first = await eventually('parameters again', () => shows(page, 1), 15);
           await eventually('and they move', async () => (await shows(page, 1)) > first, 15);
-          assert.match(await status(page), /live/);
+          await eventually('live', async () => (await status(page)) === 'live');
         }
       } finally {
         await page.close();
@@ -155,16 +158,18 @@ for (const name of engines) {
     test('case_32: a page that is open before any run says so, then shows it; its crash is said', { timeout: 120_000 }, async () => {
       const server = await serve();
       const page = await engine.page();
+      let trainer;
       try {
         await page.goto(`${server.url}&fps=10&size=640x480`);
         await eventually('no run yet', async () => /waiting/i.test(await status(page)), 15);
-        const trainer = start(join(root, 'build/examples/train_cpp'), [], { env: { PHOSPHENE_ADDRESS: server.address } });
+        trainer = start(join(root, 'build/examples/train_cpp'), [], { env: { PHOSPHENE_ADDRESS: server.address } });
         await eventually('the run is shown', () => shows(page, 1), 30);
         await trainer.stop('SIGKILL');
         await eventually('the crash is said', async () => /crash/i.test(await status(page)), 15);
         assert.equal((await server.json('api/runs'))[0].state, 'crashed');
       } finally {
         await page.close();
+        await trainer?.stop('SIGKILL');
         await server.stop();
       }
     });

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export const engines = ['chromium', 'firefox', 'webkit'];
+const launchMs = 80_000;
 export const viewport = { width: 1440, height: 900 };
 
 async function freePort() {
@@ -24,6 +25,7 @@ async function chromium() {
   const { chromium: launcher } = await import('playwright-core');
   const browser = await launcher.launch({
     executablePath: '/usr/bin/chromium',
+    timeout: launchMs,
     args: [
       '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
       '--disable-component-update', '--disable-sync',
@@ -56,6 +58,7 @@ async function firefox() {
   const browser = await puppeteer.launch({
     browser: 'firefox',
     executablePath: '/usr/bin/firefox-esr',
+    timeout: launchMs,
     headless: true,
     extraPrefsFirefox: { 'media.autoplay.default': 0 },
   });
@@ -104,11 +107,15 @@ async function webkit() {
     'webkitgtk:browserOptions': { binary, args: ['--automation'] },
   });
   let session;
-  for (let attempt = 0; !session; ++attempt) {
+  for (const end = Date.now() + launchMs; !session;) {
     try {
       session = await new Builder().usingServer(`http://127.0.0.1:${port}`).withCapabilities(capabilities).build();
     } catch (error) {
-      if (attempt === 20) throw error;
+      if (Date.now() > end) {
+        driver.kill();
+        screen.close();
+        throw error;
+      }
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
   }

@@ -6,13 +6,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 export const binary = process.env.PHOSPHENE_PROGRAM ?? join(root, 'build/phosphene');
 
+// A child that a failed test left behind would keep this process from ending.
 const running = new Set();
-process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+const killAll = () => running.forEach((child) => child.kill('SIGKILL'));
+if (process.env.NODE_TEST_CONTEXT) after(killAll);
+process.on('exit', killAll);
 
 /** Starts a program and collects its stderr; `env` is added to ours. */
 export function start(path, args, { env = {}, stdin = 'ignore' } = {}) {
@@ -20,7 +24,7 @@ export function start(path, args, { env = {}, stdin = 'ignore' } = {}) {
   running.add(child);
   child.log = '';
   child.stderr.on('data', (bytes) => (child.log = (child.log + bytes).slice(-100_000)));
-  child.exited = once(child, 'exit').then(([code, signal]) => {
+  child.exited = once(child, 'close').then(([code, signal]) => {
     running.delete(child);
     return { code, signal };
   });

@@ -31,7 +31,7 @@ test('few open files: viewers and hooks have a share each, and it is said', { ti
   const hooks = crowd(100, { path: server.address.replace('unix:', '') });
   const viewers = crowd(100, { host: '127.0.0.1', port: new URL(server.base).port });
   try {
-    assert.match(server.child.log, /room for 24 viewers and 4 training processes/);
+    await eventually('it is said', () => /room for 24 viewers and 4 training processes/.test(server.child.log));
     // Whoever has asked for nothing makes room for whoever asks.
     await eventually('it answers in a crowd', async () => (await fetch(new URL('healthz', server.base)).catch(() => ({}))).status === 200);
     assert.equal(metric(await (await server.get('metrics')).text(), 'accept_pauses_total'), 0);
