@@ -44,18 +44,15 @@ async function watchPipe(engine, { format, make, size: [width, height], canvas, 
   try {
     const [canvasWidth, canvasHeight] = canvas;
     await page.goto(`${pipe.url}&mode=frames&quality=exact&size=${canvasWidth}x${canvasHeight}`);
-    const look = async () => {
-      const shown = await page.evaluate(read);
-      if (!shown || shown.width !== canvasWidth || shown.height !== canvasHeight) return null;
-      return shown;
-    };
     // Each frame comes when the one before was seen, and is repeated until then: repeating changes nothing.
     for (let step = 0; step < frames; ++step) {
       pipe.child.stdin.write(make(width, height, step));
-      for (let shown; shown?.step !== step;) {
-        shown = await eventually(`step ${step} is shown`, look, 60);
+      await eventually(`step ${step} is shown`, async () => {
+        const shown = await page.evaluate(read);
+        if (shown?.width !== canvasWidth || shown.height !== canvasHeight) return false;
         compare(shown, width, height, markOf);
-      }
+        return shown.step === step;
+      }, 60);
     }
   } finally {
     await page.close();

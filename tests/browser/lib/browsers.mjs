@@ -1,5 +1,6 @@
 // Three real engines behind one small face: goto, evaluate, click, screenshot, close.
 
+import { AssertionError } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -154,7 +155,8 @@ export function launch(engine) {
   return { chromium, firefox, webkit }[engine]();
 }
 
-/** Waits until `probe` gives something truthy, and returns it; fails with `what` after `seconds`. */
+/** Waits until `probe` gives something truthy, and returns it; fails with `what` after `seconds`, and at once where an
+ *  assertion in the probe does. */
 export async function eventually(what, probe, seconds = 20) {
   const end = Date.now() + seconds * 1000;
   let last;
@@ -163,6 +165,7 @@ export async function eventually(what, probe, seconds = 20) {
       last = await probe();
       if (last) return last;
     } catch (error) {
+      if (error instanceof AssertionError) throw error;
       last = error;
     }
     if (Date.now() > end) throw new Error(`${what}: not within ${seconds} s (last: ${last instanceof Error ? last.message : JSON.stringify(last)})`);
